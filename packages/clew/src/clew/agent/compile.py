@@ -41,6 +41,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     """The engine of an agent; `decode` converts an answer to the agent's type."""
     agent, model, codec, spec = parts.agent, parts.model, parts.codec, parts.prompt_spec
     limits, rewinds = agent.limits, agent.context.rewinds
+    origins = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     completing = partial(complete, model, seconds=limits.reply_seconds, grace=limits.grace)
     render = partial(next_prompt, codec, spec, model.info.params, agent.seed)
     return Engine(
@@ -67,7 +68,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         argument_bytes=limits.argument_bytes,
         observation_bytes=limits.observation_bytes,
         caps_left=parts.strategy_caps.left,
-        wants_plan=None if parts.provenance is None else parts.provenance.wants_plan,
+        wants_plan=None if origins is None else origins.wants_plan,
         plan=partial(planned, completing, parts),
         render=render,
         complete=completing,
@@ -159,9 +160,9 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     agent = parts.agent
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
-    guard = parts.provenance
+    origins = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     named = {
-        "provenance": None if guard is None or guard.level == "standard" else guard.level,
+        "provenance": None if origins is None or origins.level == "standard" else origins.level,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

@@ -163,18 +163,16 @@ class Composition:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
-        own = (guard for guard in self.agent.guards if not isinstance(guard, Provenance))
-        origins = () if self.provenance is None else (self.provenance,)
+        own = [guard for guard in self.agent.guards if not isinstance(guard, Provenance)]
+        origins = () if len(own) == len(self.agent.guards) else self._provenance()
         return (*own, *self.tool_guards, *origins, *stuck, *usual)
 
-    @cached_property
-    def provenance(self) -> BoundProvenance | None:
-        """The guard that asks where arguments come from; None where no tool acts, or it is off."""
-        own = (guard for guard in self.agent.guards if isinstance(guard, Provenance))
-        guard = next(own, Provenance("off"))
+    def _provenance(self) -> tuple[BoundProvenance, ...]:
+        """The guard that asks where arguments come from; none where no tool acts, or it is off."""
+        guard = next(each for each in self.agent.guards if isinstance(each, Provenance))
         if guard.level == "off" or not any(map(judged, self.tools.values())):
-            return None
-        return guard.over(self.tools, self.instructions.text)
+            return ()
+        return (guard.over(self.tools, self.instructions.text),)
 
     @cached_property
     def effectful(self) -> frozenset[str]:

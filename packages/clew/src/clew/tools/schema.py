@@ -128,7 +128,8 @@ def checked(tool: T) -> T:
     if not tool.description.strip():
         message = f"tool {tool.name}: say what it does, in a docstring or as description=…"
         raise ConfigError(message)
-    _check_labels(tool)
+    if tool.labels is not NO_LABELS:
+        _check_labels(tool)
     if isinstance(tool, Tool):
         _check_attempts(tool)
     if tool.parameters.get("type") != "object":
@@ -176,6 +177,12 @@ def _check_attempts(tool: Tool) -> None:
         raise ConfigError(message)
 
 
+def own_labels(labels: Labels) -> list[Labels]:
+    """What the author of a tool says of it; nothing, where that is all as usual."""
+    own = replace(labels, foreign=False)
+    return [] if own == NO_LABELS else [own]
+
+
 def schema_hash(tool: ToolSpec) -> str:
     """Sixteen hex digits over what a model is told of a tool and what the tool is trusted with."""
     parts = [
@@ -184,7 +191,7 @@ def schema_hash(tool: ToolSpec) -> str:
         tool.parameters,
         tool.effect,
         tool.trust,
-        *([] if (labels := replace(tool.labels, foreign=False)) == NO_LABELS else [labels]),
+        *([] if tool.labels is NO_LABELS else own_labels(tool.labels)),
         tool.result,
         tool.examples,
         tool.hidden,
