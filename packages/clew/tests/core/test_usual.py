@@ -19,6 +19,7 @@ from clew.core.interfaces import (
     AgentTool,
     Append,
     CallContext,
+    Labels,
     Line,
     ModelInfo,
     Part,
@@ -58,7 +59,7 @@ def usual(kind: Any) -> dict[str, Any]:
 
 SPEC: dict[str, Any] = {
     "effect": "unsafe", "trust": "untrusted", "repair": None, "result": None, "hidden": False,
-    "version": "1", "examples": (), "guard": None,
+    "version": "1", "examples": (), "guard": None, "labels": Labels(),
 }  # fmt: skip
 USUAL: dict[Any, dict[str, Any]] = {
     Retry: {"times": 0, "delay": 0.5, "max_delay": 8.0},
@@ -75,7 +76,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     },
     Prompt: {
         "tail": (), "tools": (), "calls": "auto", "stop": (), "reply_schema": None, "seed": 0,
-        "grammar": "", "adapted": None,
+        "grammar": "", "adapted": None, "purpose": "think",
     },
     Tripped: {"detail": ""},
     Append: {

@@ -167,10 +167,11 @@ def _check_attempts(tool: Tool) -> None:
         raise ConfigError(message)
     timeout = attempts.timeout
     if type(timeout) not in (int, float):
-        raise ConfigError(f"tool {tool.name}: timeout is {timeout!r}: give a number")
+        message = f"tool {tool.name}: timeout is {timeout!r}: give a number"
+        raise ConfigError(message, field="timeout")
     if not 0 < timeout < math.inf:
         message = f"tool {tool.name}: timeout is {timeout}; give seconds above 0, and an end"
-        raise ConfigError(message)
+        raise ConfigError(message, field="timeout")
     retry = cast("object", attempts.retry)
     if not isinstance(retry, Retry):
         message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
