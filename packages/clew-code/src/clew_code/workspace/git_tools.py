@@ -44,7 +44,9 @@ _SAFE: Final = (
     "-c", "maintenance.auto=false", "-c", "diff.ignoreSubmodules=dirty",
     "-c", "core.untrackedCache=false",
 )  # fmt: skip
-_LOOKS_AT_FILES: Final = frozenset({"status", "diff", "add"})
+_LOOKS_AT_FILES: Final = frozenset({"status", "diff"})
+"""Commands that look at files, besides all that have a staged index: git looks again at files that
+changed within a tick of the clock whenever it writes one (`write-tree` does), and filters them."""
 _REFS: Final = frozenset({"refs", "logs", "HEAD", "packed-refs", "reftable"})
 """What is in `.git` that moving a branch changes."""
 _ASKED: Final = 500
@@ -103,7 +105,7 @@ class Git:
             weak=self.sandbox.weak,
         )
         settings: dict[str, str] = {}
-        if args[0] in _LOOKS_AT_FILES:
+        if staged or args[0] in _LOOKS_AT_FILES:
             settings = _without_filters(await self.filters())
         variables = self._variables()
         if staged:
