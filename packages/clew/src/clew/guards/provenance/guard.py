@@ -118,10 +118,11 @@ class BoundProvenance:
         if not self._judges(origins):
             return
         made = _made(origins, call, trajectory)
-        if (tool.name, call.args) in made:
+        planned = _fitting(_left(trajectory, made), tool.name, call.args)
+        is_named_again = planned is not None and planned.args == call.args
+        if (tool.name, call.args) in made and not is_named_again:
             yield "it was made already"
             return
-        planned = _fitting(_left(trajectory, made), tool.name, call.args)
         if planned is None:
             yield "the request does not call for it"
         if planned is not None and tool.labels.traces:
