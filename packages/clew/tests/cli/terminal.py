@@ -5,6 +5,7 @@ import pty
 import re
 import select
 import signal
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,12 +48,14 @@ class Terminal:
 
     def leaves(self) -> int:
         """Read what is left and give the exit code."""
+        decoder = getincrementaldecoder("utf-8")("replace")
         while True:
             try:
-                if not os.read(self.end, 65536):
+                if not (piece := os.read(self.end, 65536)):
                     break
             except OSError:
                 break
+            self.seen += decoder.decode(piece)
         return self.process.wait(PATIENCE)
 
 

@@ -10,10 +10,9 @@ from rich.text import Text
 
 from clew import ConfigError, StoreError, read
 from clew.cli.render import pieces
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, json_text
 from clew.cli.screen import console
 from clew.cli.store_option import command
-from clew.interfaces import encode
 from clew.stores import store_at
 from clew.support.private_files import make_folder, write_text
 from clew_evals import (
@@ -65,7 +64,7 @@ class Report:
 
     def json(self) -> str:
         """It as one document."""
-        return encode(report_document(self._outcomes, self._about, self._tables)).decode()
+        return json_text(report_document(self._outcomes, self._about, self._tables))
 
     def write_html(self, to: str, page: Any) -> str:
         """Write it as a page (the module `clew_evals.page`); say what was written."""

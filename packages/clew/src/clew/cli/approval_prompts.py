@@ -14,7 +14,7 @@ import msgspec
 from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
 from clew.cli.render import TextBlock, written
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, store_location
 from clew.interfaces import Action, Json, Ruling, encode
@@ -140,7 +140,7 @@ def _answered(each: PendingApproval) -> Ruling | None:
 
 def _edit(each: PendingApproval) -> dict[str, Json] | None:
     """The arguments as the person leaves them in their editor; None where they did not save any."""
-    text = msgspec.json.format(msgspec.json.encode(each.args)).decode()
+    text = msgspec.json.format(json_text(each.args))
     try:
         edited = click.edit(text, extension=".json")
         return None if edited is None else arguments(edited)

@@ -22,7 +22,7 @@ from clew.codecs import names as format_names
 from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
 from clew.stores.listing import summary
-from clew.support.run_ids import LAST
+from clew.support.run_ids import LAST, wrong_id
 from clew.support.short_text import one_line
 from clew.support.wings import MODELS, names
 
@@ -47,7 +47,7 @@ async def _runs(store: str | None) -> list[CompletionItem]:
     async with existing(store) as opened:
         items: list[CompletionItem] = []
         for info in await opened.runs(OFFERED):
-            if (run := summary(info)) is not None:
+            if (run := summary(info)) is not None and not wrong_id(info.run_id):
                 goal = one_line(inert(run.started.goal), MAX_QUESTION_CHARS)
                 items.append(CompletionItem(info.run_id, help=goal))
         return items

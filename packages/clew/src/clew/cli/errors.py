@@ -13,6 +13,7 @@ from typing import Final, Never
 import click
 
 from clew import ClewError, ConfigError, ModelError, StoreError
+from clew.cli.safe_stream import SafeStream
 from clew.cli.safe_text import say
 from clew.support.error_text import described
 from clew.support.short_text import one_line
@@ -61,8 +62,12 @@ def debugging() -> bool:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """One line that says what happened and what to do, the error's notes below, and the code."""
-    return "\n".join((_line(error), *getattr(error, "__notes__", ()))), _code(error)
+    """One line that says what happened and what to do, the error's notes below, and the code.
+
+    What others wrote may have more lines: those are indented, and pass for none of clew.
+    """
+    told = (_line(error), *getattr(error, "__notes__", ()))
+    return "\n".join(str(each).replace("\n", "\n  ") for each in told), _code(error)
 
 
 def _line(error: BaseException) -> str:
@@ -112,7 +117,7 @@ def report_error(error: BaseException, *, debug: bool) -> int:
 
 
 def tolerate_any_text() -> None:
-    """Let no character end a command: what the terminal cannot show is shown as its code.
+    """Let no character end a command or act on the terminal: it is shown as its code.
 
     Bytes on stdin that are not UTF-8 arrive as surrogates and are refused where they matter. A
     stream that was closed (`>&-`) leads nowhere.
@@ -123,6 +128,7 @@ def tolerate_any_text() -> None:
     for stream, errors in ((sys.stdout, REPLACED), (sys.stderr, REPLACED), (sys.stdin, KEPT)):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
+    sys.stdout, sys.stderr = SafeStream.over(sys.stdout), SafeStream.over(sys.stderr)
 
 
 def leave(code: int) -> Never:

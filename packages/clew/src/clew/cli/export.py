@@ -52,6 +52,8 @@ def export(
         message = "say what is to become of it: --archive FILE or --otel"
         raise ConfigError(message)
     if archive is not None:
+        if archive == "-" and sys.stdout.isatty():
+            raise ConfigError("an archive is not for a terminal: name a file, or send it to a pipe")
         return _report(anyio.run(partial(_archive, runs, archive, store)), archive)
     if len(runs) != 1:
         message = "--otel sends one run: name it"

@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
-import click
-
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say_over
 
 LOG: Final = logging.getLogger("clew")
 
@@ -42,14 +40,14 @@ def progress(doing: str) -> Generator[Callable[[int, int, str], None]]:
         nonlocal drawn
         if visible:
             of = f" of {total:,}" if total else ""
-            click.echo(f"\r\x1b[K{doing} {done:,}{of}: {inert(run_id)}", err=True, nl=False)
+            say_over(f"{doing} {done:,}{of}: {inert(run_id)}")
             drawn = True
 
     try:
         yield show
     finally:
         if drawn:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            say_over()
 
 
 def count(number: int, word: str) -> str:

@@ -5,6 +5,7 @@ text, characters without a shape and foreign letters that imitate Latin ones are
 """
 
 import re
+import sys
 from typing import Any, Final
 
 import click
@@ -14,13 +15,18 @@ from clew.screens import looks_latin
 
 _SHAPELESS: Final = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
 )
 _JOINERS: Final = (  # they join emoji, and letters of some scripts, but hide among Latin ones
     "(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
-_HIDDEN: Final = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_SHAPELESS}\ud800-\udfff]|{_JOINERS}")
-_IN_JSON: Final = re.compile(f"[\x7f-\x9f\u200c\u200d{_SHAPELESS}]")
+_VARIANTS: Final = "(?<![^\x00-\x7f]|[0-9#*])[\ufe00-\ufe0f]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+"""Marks of how a sign is drawn, where none stands: a row of them spells a text that nobody sees."""
+_HIDDEN: Final = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_SHAPELESS}\ud800-\udfff]|{_JOINERS}|{_VARIANTS}"
+)
+_IN_JSON: Final = re.compile(f"[\x7f-\x9f\u200c\u200d\ufe00-\ufe0f{_SHAPELESS}]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _ADDRESS: Final = re.compile(r"[^\s\"'<>(){}\[\],;=]*[^\W_][.@][^\W_][^\s\"'<>(){}\[\],;=]*")
 _LATIN: Final = re.compile(r"[A-Za-z]")
@@ -29,6 +35,13 @@ _LATIN: Final = re.compile(r"[A-Za-z]")
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Write to stdout or stderr: the one exit for text, which nothing in it can take for orders."""
     click.echo(printable(text), err=err, nl=nl)
+
+
+def say_over(text: str = "") -> None:
+    """Write over the last line of stderr, which is a terminal."""
+    stream = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
+    stream.write(f"\r\x1b[K{printable(' '.join(text.split()))}")
+    stream.flush()
 
 
 def printable(text: str) -> str:

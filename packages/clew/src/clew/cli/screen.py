@@ -17,6 +17,7 @@ from clew.cli.render import TextBlock, render_event
 from clew.cli.safe_text import inert, printable
 from clew.interfaces import Attempt, Stop, Thought
 from clew.models import provider_of
+from clew.support.short_text import one_line
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
@@ -57,7 +58,8 @@ def put(out: Console, piece: TextBlock) -> None:
     body = piece.text.strip("\n").replace("\n", "\n  ")
     if piece.crop and out.is_terminal:
         body = _cropped(f"{piece.label}: {body}", out.width).removeprefix(f"{piece.label}: ")
-    out.print(Text.assemble((f"{piece.label}: ", "bold"), (body, piece.style)))
+    label = piece.label.replace("\n", " ")
+    out.print(Text.assemble((f"{label}: ", "bold"), (body, piece.style)))
 
 
 def _cropped(text: str, width: int) -> str:
@@ -221,7 +223,7 @@ def tell_model(model: str, why: str, base_url: str = "") -> None:
     address = _address(model, base_url)
     if why or address:
         detail = "; ".join(filter(None, [why, address]))
-        screen.print(f"Model: {model} ({inert(detail)})", style="dim")
+        screen.print(one_line(inert(f"Model: {model} ({detail})")), style="dim")
 
 
 def _address(model: str, base_url: str) -> str:

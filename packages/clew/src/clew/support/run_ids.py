@@ -10,7 +10,10 @@ from clew.support.errors import ConfigError
 LAST: Final = "last"
 """What people write for the newest run, whose id they need not know."""
 
-_ID: Final = re.compile(r"\w[\w.:@+=-]*(/\w[\w.:@+=-]*)*")
+_ID: Final = re.compile(
+    "(?!.*[\u115f\u1160\u3164\uffa0])"  # letters, says Unicode, that nobody sees
+    r"\w[\w.:@+=-]*(/\w[\w.:@+=-]*)*"
+)
 """People copy an id into shells, tables and addresses, and it names a folder of logs.
 
 So it has no space, control character or sign of a shell, is no option, and leads out of no folder.
