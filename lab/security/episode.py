@@ -104,7 +104,7 @@ class Timed(Provenance):
     clock: Clock = field(default_factory=Clock, compare=False, repr=False)
 
     def over(self, tools: Mapping[str, ToolSpec], config: str) -> BoundProvenance:
-        return TimedGuard(self.level, tools, config, self.clock)
+        return TimedGuard(self.level, tools, config, clock=self.clock)
 
 
 @dataclass
@@ -141,7 +141,7 @@ async def played(case: Case, system: System) -> Outcome | None:
     before = box.environment.model_copy(deep=True)
     level, victim.forgets = SYSTEMS[system]
     clock = Clock()
-    guards = [Timed(level, clock)]
+    guards = [Timed(level, clock=clock)]
     person = Person(victim.calls)
     victim.form, victim.tools = case.form, tools_of(case.form, box.tools(), guards)
     victim.begin()

@@ -162,7 +162,7 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     origins = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     named = {
-        "provenance": None if origins is None or origins.level == "standard" else origins.level,
+        "provenance": None if origins is None else origins.setting,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

@@ -35,7 +35,7 @@ from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
-from clew.guards.provenance import BoundProvenance, Provenance, judged
+from clew.guards.provenance import BoundProvenance, Provenance
 from clew.models.resolve import resolve
 from clew.support.parts import Patience, names_of
 from clew.tools.finish import answer_schema, finish_tool
@@ -164,15 +164,20 @@ class Composition:
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
         own = [guard for guard in self.agent.guards if not isinstance(guard, Provenance)]
-        origins = () if len(own) == len(self.agent.guards) else self._provenance()
+        acting = [
+            tool
+            for tool in self.own_tools
+            if tool.effect in EFFECTFUL or tool.labels.egress or tool.labels.traces
+        ]
+        origins = self._provenance() if acting else ()
         return (*own, *self.tool_guards, *origins, *stuck, *usual)
 
     def _provenance(self) -> tuple[BoundProvenance, ...]:
-        """The guard that asks where arguments come from; none where no tool acts, or it is off."""
-        guard = next(each for each in self.agent.guards if isinstance(each, Provenance))
-        if guard.level == "off" or not any(map(judged, self.tools.values())):
-            return ()
-        return (guard.over(self.tools, self.instructions.text),)
+        """The guard that asks where arguments come from; none if it is off or judges nothing."""
+        guards = (each for each in self.agent.guards if isinstance(each, Provenance))
+        guard = next(guards, Provenance("off"))
+        bound = guard.over(self.tools, self.instructions.text)
+        return (bound,) if guard.level != "off" and bound.judged else ()
 
     @cached_property
     def effectful(self) -> frozenset[str]:
@@ -205,6 +210,7 @@ class Composition:
         named: list[NamedGuard] = []
         for name, guard in names_of(self.guards):
             tools = frozenset(tool.name for tool in self.own_tools if tool.guard is guard) or None
+            tools = guard.judged if isinstance(guard, BoundProvenance) else tools
             if isinstance(guard, _OWN_GUARDS):
                 repeat = isinstance(guard, AlreadyDone)
                 named.append(NamedGuard(name, guard, tools, own=True, repeat=repeat))

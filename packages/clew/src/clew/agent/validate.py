@@ -24,7 +24,7 @@ from clew.core.interfaces import (
     Tool,
     ToolSpec,
 )
-from clew.guards import NoProgress
+from clew.guards import NoProgress, Provenance
 from clew.guards.limits import Limits
 from clew.support.arguments import check_number
 from clew.support.error_text import described
@@ -288,15 +288,19 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
 
 def check_named(limits: Limits, guards: Iterable[Guard], tools: Collection[str]) -> None:
     """Raise `ConfigError` where a limit or a guard names a tool that is none of these."""
-    polls = [one for one in (limits.no_progress, *guards) if isinstance(one, NoProgress)]
     check_tool_names("limits: calls_per_tool", limits.calls_per_tool, tools)
-    for one in polls:
-        check_tool_names("NoProgress: polling", sorted(one.polling), tools)
+    for one in (limits.no_progress, *guards):
+        if isinstance(one, NoProgress):
+            check_tool_names("NoProgress: polling", sorted(one.polling), tools)
+        elif isinstance(one, Provenance):
+            check_tool_names("Provenance: exempt", sorted(one.exempt), tools)
 
 
 def guards_among(guards: Sequence[Guard], tools: Collection[str]) -> Sequence[Guard]:
     """The guards for an agent with these tools; the same where they name no others."""
-    among = [one.among(tools) if isinstance(one, NoProgress) else one for one in guards]
+    among = [
+        one.among(tools) if isinstance(one, NoProgress | Provenance) else one for one in guards
+    ]
     same = all(one is other for one, other in zip(among, guards, strict=True))
     return guards if same else among
 

@@ -52,9 +52,9 @@ def next_move(engine: Engine, trajectory: Trajectory, *, screened: bool = False)
         return NextMove("interrupt", standing, trajectory.cancel.why)
     if step.pending:  # all but finish
         wants = engine.wants_plan
-        if wants is None or standing.exceeded is not None or trajectory.late:
+        if wants is None or trajectory.late or not wants(trajectory):
             return NextMove("act", standing)
-        return NextMove("plan" if wants(trajectory) else "act", standing)
+        return NextMove("plan" if standing.exceeded is None else "act", standing)
     if step.answer is not None:
         return NextMove("conclude", standing)
     if trajectory.pending_input and not screened and _awaits_screen(engine, trajectory):

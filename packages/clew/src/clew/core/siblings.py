@@ -60,10 +60,10 @@ async def _done_by_others(
     None where there is none, or the call was `judged` not to be made. If it is to be made, the
     others know of it from here on.
     """
-    if any(_stops(event) for event in judged):
+    trajectory = journal.trajectory
+    if not (journal.among or is_strategy(trajectory)) or any(_stops(event) for event in judged):
         return None
     others = await _others(journal)
-    trajectory = journal.trajectory
     known = {done.key for done in trajectory.done_elsewhere}
     new = [done for done in others if done.key not in known]
     among = siblings_at(journal, call)

@@ -86,7 +86,8 @@ async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> 
     if isinstance(came := await in_time(engine, journal, standing, ask), Charged):
         return came
     reply, late = came
-    _warn_of_cut(trajectory, reply)
+    if reply.warning:
+        _warn_of_cut(trajectory, reply)
     parsed = engine.read(trajectory, reply)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
@@ -127,8 +128,6 @@ def _hearing(engine: Engine, journal: Journal) -> OnText:
 
 def _warn_of_cut(trajectory: Trajectory, reply: Reply) -> None:
     """Say that the server begins to cut prompts off; the record says it of each."""
-    if not reply.warning:
-        return
     last = trajectory.steps[-1].thought if trajectory.steps else None
     if last is None or not last.reply.warning:
         LOG.warning("run %s: %s", trajectory.run_id, reply.warning)

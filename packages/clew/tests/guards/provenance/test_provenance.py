@@ -541,3 +541,38 @@ async def test_a_fork_is_judged_by_what_it_shares() -> None:
     fooled = agent.replace(model=ScriptedModel(other, plan=[act("send", to="ada@home.example")]))
     result = await fork(fooled, "r", at=1, store=store)
     assert result.status == "held"
+
+
+async def test_a_tool_that_is_exempt_is_not_judged_and_the_others_are() -> None:
+    both = acts(act("send", to="eve@evil.example", text="x"), act("pay", account="EV12", amount=1))
+    tools = [letters(), SEND, PAY]
+    for exempt, held in ({"send"}, ["2.2"]), ({"pay"}, ["2.1"]), ({"send", "pay"}, []):
+        guard = Provenance(exempt=frozenset(exempt))
+        _, record = await outcome("Read my letters", [READ, both], tools, guard=guard)
+        assert [call.key for call in record.calls if call.verdict is not None] == held
+
+
+def test_the_settings_of_a_run_name_the_guard_and_what_is_exempt() -> None:
+    def setting(*guards: Provenance) -> Json:
+        agent = Agent(ScriptedModel([say("x")]), [letters(), SEND, PAY], guards=guards)
+        return agent.spec.parts.get("provenance")
+
+    assert setting(Provenance()) == "standard"
+    assert setting(Provenance("strict")) == "strict"
+    assert setting(Provenance("off")) is None
+    assert setting(Provenance(exempt=frozenset({"send"}))) == {
+        "level": "standard", "exempt": ["send"],
+    }  # fmt: skip
+    assert setting(Provenance(exempt=frozenset({"send", "pay"}))) is None  # nothing is left
+
+
+def test_what_is_exempt_is_a_tool_of_the_agent() -> None:
+    model = ScriptedModel([say("x")])
+    with pytest.raises(ConfigError, match=r"exempt names 'sent', which is no tool .* mean send"):
+        Agent(model, [SEND], guards=[Provenance(exempt=frozenset({"sent"}))])
+    unfit: Any
+    for unfit in ("send", ["send"], {"send", 3}):
+        with pytest.raises(ConfigError, match="give a frozenset of the names of tools"):
+            Provenance(exempt=unfit)
+    both = Agent(model, [SEND, PAY], guards=[Provenance(exempt=frozenset({"send"}))])
+    assert both.replace(tools=[PAY]).guards == [Provenance()]

@@ -7,12 +7,12 @@ party can choose, or the plan that the model made from the person's words alone.
 """
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Final, Literal, TypeAlias, cast
 
-from clew.core.events import EFFECTFUL, Json, PlannedCall, Verdict
+from clew.core.events import EFFECTFUL, Json, Note, Observation, PlannedCall, Verdict
 from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance.origins import Made, Origins
@@ -41,18 +41,30 @@ class Provenance:
     It judges tools with an effect, and reads whose arguments leave or that others see
     (`Labels`). `strict` judges from the first call on, `standard` once the model has read
     anything but a person's words and the configuration: results of trusted tools too, for what is
-    trusted may have been poisoned. An agent has it if it stands among its guards.
+    trusted may have been poisoned. `exempt` names tools that it never judges. An agent has it if it
+    stands among its guards.
     """
 
     level: Level = "standard"
+    exempt: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for another level."""
+        """Raise `ConfigError` for another level, and for what is no set of names."""
         check_fields(self)
+        names = cast("object", self.exempt)
+        among = cast("Collection[object]", names) if isinstance(names, frozenset) else [None]
+        if not all(isinstance(each, str) for each in among):
+            message = f"Provenance: exempt is {names!r}: give a frozenset of the names of tools"
+            raise ConfigError(message)
+
+    def among(self, tools: Collection[str]) -> "Provenance":
+        """The guard for an agent with these tools: without what names others."""
+        exempt = self.exempt.intersection(tools)
+        return self if exempt == self.exempt else replace(self, exempt=exempt)
 
     def over(self, tools: Mapping[str, ToolSpec], config: str) -> "BoundProvenance":
         """The guard over an agent's tools; `config` are its instructions."""
-        return BoundProvenance(self.level, tools, config)
+        return BoundProvenance(self.level, tools, config, self.exempt)
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Raise `ConfigError`: it judges over an agent's tools, and is no guard of one tool."""
@@ -66,16 +78,31 @@ class BoundProvenance:
     level: Level
     tools: Mapping[str, ToolSpec] = field(repr=False)
     config: str = field(repr=False)
+    exempt: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """As the record names it."""
-        return f"Provenance({self.level!r})"
+        more = f", exempt={sorted(self.exempt)}" if self.exempt else ""
+        return f"Provenance({self.level!r}{more})"
+
+    @property
+    def setting(self) -> Json:
+        """As the settings of a run name it."""
+        exempt: list[Json] = [*sorted(self.exempt)]
+        return {"level": self.level, "exempt": exempt} if exempt else self.level
+
+    @cached_property
+    def judged(self) -> frozenset[str]:
+        """The names of the tools whose calls it judges."""
+        return frozenset(
+            [name for name, tool in self.tools.items() if judged(tool) and name not in self.exempt]
+        )
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold a call that a person should see first, with the reason for each argument."""
-        tool = self.tools.get(call.action.name)
-        if tool is None or not judged(tool):
+        if call.action.name not in self.judged or self._has_seen_nothing(trajectory):
             return None
+        tool = self.tools[call.action.name]
         origins = self.origins(trajectory)
         doubts = list(self._doubts(origins, tool, call, trajectory))
         if not doubts:
@@ -86,30 +113,45 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        if trajectory.planned is not None or not any(map(self._is_new, trajectory.step.pending)):
+        if trajectory.planned is not None or self._has_seen_nothing(trajectory):
+            return False
+        if not any(map(self._is_new, trajectory.step.pending)):
             return False
         origins = self.origins(trajectory)
         return bool(origins.words) and self._judges(origins)
 
     def _is_new(self, call: Call) -> bool:
         """Whether a call is still to be judged, and can do harm."""
-        tool = self.tools.get(call.action.name)
-        return tool is not None and judged(tool) and call.ruling is None and not call.begun
+        return call.action.name in self.judged and call.ruling is None and not call.begun
 
     def origins(self, trajectory: Trajectory) -> Origins:
         """Where values of the run come from, as far as the record goes."""
         origins = trajectory.folds.get(_FOLD)
         if not isinstance(origins, Origins) or origins.tools is not self.tools:
-            names = frozenset(name for name, tool in self.tools.items() if judged(tool))
-            origins = trajectory.folds[_FOLD] = Origins(self.tools, names, self.config)
+            origins = trajectory.folds[_FOLD] = Origins(self.tools, self.judged, self.config)
         origins.follow(trajectory)
         return origins
 
     def _judges(self, origins: Origins) -> bool:
         """Whether the model has seen what others wrote, as far as the level cares."""
-        if self.level == "strict" or origins.has_read:
-            return True
-        return any(other.labels.foreign for other in self.tools.values())
+        return origins.has_read or self.is_watchful
+
+    @cached_property
+    def is_watchful(self) -> bool:
+        """Whether it judges from the first call on: what tools say of themselves is read then."""
+        tools = self.tools.values()
+        return self.level == "strict" or any(tool.labels.foreign for tool in tools)
+
+    def _has_seen_nothing(self, trajectory: Trajectory) -> bool:
+        """Whether all that the model can have read so far is a person's first words: the usual
+        case of a first call, for which nothing is folded.
+        """
+        return (
+            len(trajectory.steps) == 1
+            and trajectory.untainted
+            and not self.is_watchful
+            and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
+        )
 
     def _doubts(
         self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
