@@ -103,6 +103,12 @@ def nested(levels: int) -> Any:
         ({"additionalProperties": of_text(pattern="^(a+)+$")}, {"k": {"x": LONG}}),
         (branching(40), {"x": 1}),
         (NEST, nested(60)),
+        (of_text(pattern="(?:[01]{0,400}1){50}x"), {"x": "01" * 500_000}),
+        (of_text(pattern="(?:[01]{0,200}1){10}x"), {"x": "01" * 500_000}),
+        (of_text(allOf=[{"pattern": f"(?:[01]{{0,150}}1){{3}}{n}x"} for n in range(200)]),
+         {"x": "01" * 500_000}),
+        ({"type": "object", "patternProperties": {f"(?:[01]{{0,150}}1){{3}}{n}": {}
+                                                  for n in range(200)}}, {"01" * 500_000: 1}),
     ],
 )  # fmt: skip
 async def test_no_schema_of_a_server_stops_the_process(
@@ -112,6 +118,52 @@ async def test_no_schema_of_a_server_stops_the_process(
     seen = await called(tmp_path, schema, result)
     assert seen.outcome == "done"
     assert "hello" in seen.text
+
+
+LOOKS = "a" * 100_000 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (of_text(pattern="^(a+)+$"), {"x": LONG}),
+        (of_text(pattern="(?<!x)(a+)+$"), {"x": LOOKS}),
+        (of_text(pattern="^(?=(a+)+$)a"), {"x": LOOKS}),
+        (of_text(pattern="(?=(a+))\\1*b"), {"x": LOOKS}),
+        (of_text(pattern="(?:[01]{0,400}1){50}x"), {"x": "01" * 100_000}),
+        (of_text(allOf=[{"pattern": "(?<!x)(a+)+$"}] * 100), {"x": LOOKS}),
+        (of_text(allOf=[{"pattern": f"(?:[01]{{0,150}}1){{3}}{n}"} for n in range(150)]),
+         {"x": "01" * 1000}),
+        ({"type": "object", "propertyNames": {"pattern": "(?<!x)(a+)+$"}}, {LOOKS: 1}),
+        ({"type": "object", "patternProperties": {"(?<!x)(a+)+$": {}},
+          "additionalProperties": False}, {LOOKS: 1}),
+        ({"type": "object", "additionalProperties": of_text(pattern="(?<!x)(a+)+$")},
+         {"k": {"x": LOOKS}}),
+        ({"type": "object", "properties": {"x": {"anyOf": [
+            {"type": "string", "pattern": "(?<!x)(a+)+$"}, {"type": "string"}]}}}, {"x": LOOKS}),
+    ],
+)  # fmt: skip
+async def test_no_schema_of_arguments_stops_the_process(
+    tmp_path: Path, schema: Any, value: Any
+) -> None:
+    tools = await mcp_tools(
+        server(tmp_path, [{"name": "a", "inputSchema": schema}], {"content": [TEXT]}),
+        pins=tmp_path / "pins.json",
+    )
+    store = MemoryStore()
+    ended = await run(
+        Agent(ScriptedModel([act("odd_a", **value), finish("done")]), tools=tools),
+        "go",
+        store=store,
+    )
+    assert ended.answer == "done"
+
+
+async def test_too_many_patterns_leave_a_tool_out(tmp_path: Path) -> None:
+    many = of_text(allOf=[{"pattern": f"a{n}"} for n in range(300)])
+    tools = [{"name": "a", "inputSchema": many}, {"name": "b", "inputSchema": of_text()}]
+    made = await mcp_tools(server(tmp_path, tools), pins=tmp_path / "pins.json")
+    assert [tool.name for tool in made] == ["odd_b"]
 
 
 TEXT = {"type": "text", "text": "hello"}

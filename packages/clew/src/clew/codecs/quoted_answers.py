@@ -4,7 +4,6 @@ Every format takes both `2026-02-03` and `"2026-02-03"`: the prompt asks for JSO
 answer bare, and models write either. Only quotes that no value of the type can have are left out.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from clew.codecs.schema_references import resolved
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json
 from clew.core.interfaces import Parameters
+from clew.support.linear_patterns import may_match
 
 _FORMS: Final = frozenset({"date", "date-time", "time", "duration", "uuid"})
 _REPAIR: Final = "quotes around an answer that is no text removed"
@@ -75,15 +75,8 @@ def _may_be(schema: Mapping[str, Any], text: str) -> bool:
     if schema.get("type") != "string" or (_formed(schema) and '"' in text):
         return False
     fits = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", len(text))
-    return fits and _matches(str(schema.get("pattern", "")), text)
+    return fits and may_match(str(schema.get("pattern", "")), text)
 
 
 def _formed(schema: Mapping[str, Json]) -> bool:
     return schema.get("format") in _FORMS or schema.get("contentEncoding") == "base64"
-
-
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return True

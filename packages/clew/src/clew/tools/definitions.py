@@ -14,7 +14,7 @@ from clew.core.interfaces import Attempts, Labels, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
-from clew.tools.schema_cost import MAX_WAYS, ways
+from clew.tools.schema_cost import MAX_PATTERNS, MAX_WAYS, patterns, ways
 from clew.tools.schema_repair import usable
 
 __all__ = ["Published", "published"]
@@ -138,7 +138,7 @@ def _make(
         schema = _NONE
         changes.append("parameters: there are none, so it takes no arguments")
     parameters, mended = usable(schema)
-    if ways(parameters) > MAX_WAYS:
+    if ways(parameters) > MAX_WAYS or patterns(parameters) > MAX_PATTERNS:
         message = "its schema branches too often: a check might take for ever"
         raise ConfigError(message)
     changes += mended

@@ -18,6 +18,7 @@ import msgspec
 from clew.core.events import Json, encode
 from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
+from clew.support.linear_patterns import LINEAR
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
 from clew.tools.similar_names import problems_of_visible
@@ -41,6 +42,9 @@ Validator: TypeAlias = Callable[[Json], list[str]]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ordered: Final = msgspec.json.Encoder(order="sorted")
+
+_BOUNDED: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""A pattern that looks back or ahead takes no longer than this many steps back."""
 
 _ONE: Final = (
     "items",
@@ -88,7 +92,7 @@ def problems(schema: Parameters, value: Json, noun: str = "argument") -> list[st
 @lru_cache(maxsize=8192)
 def _compiled(body: bytes, noun: str, *, linear: bool = False) -> Validator:
     schema = msgspec.json.decode(body)
-    options = jsonschema_rs.RegexOptions() if linear else None
+    options = LINEAR if linear else _BOUNDED
     try:
         validator = jsonschema_rs.Draft202012Validator(
             schema, retriever=refuse, pattern_options=options

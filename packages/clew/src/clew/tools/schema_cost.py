@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Json
+from clew.core.events import Json, encode
 from clew.support.schema_parts import at, keywords
 from clew.tools.schema import subschemas
 
@@ -18,7 +18,10 @@ MAX_WAYS: Final = 20_000
 """Examinations of one value by one schema."""
 
 MAX_WORK: Final = 5_000_000
-"""Examinations by one check: about a second."""
+"""Examinations by one check, or characters that patterns look at: about a second."""
+
+MAX_PATTERNS: Final = 200
+"""Patterns that look at one value."""
 
 _SAME_VALUE: Final = (
     "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas",
@@ -32,9 +35,17 @@ def ways(schema: Json) -> int:
     return max(document.count(each, _own_cost) for each in document.all())
 
 
+def patterns(schema: Json) -> int:
+    """How many patterns may look at one value, at most."""
+    document = _Document(schema)
+    return max(document.count(each, _own_patterns) for each in document.all())
+
+
 def work(schema: Json, value: Json) -> int:
     """How many examinations a value may cost, about; more than `MAX_WORK` is too much."""
     document = _Document(schema)
+    if (looks := patterns(schema)) and looks * len(encode(value)) > MAX_WORK:
+        return MAX_WORK + 1
     size, levels = _extent(value)
     if (once := ways(schema)) > MAX_WAYS:
         return MAX_WORK + 1
@@ -52,6 +63,16 @@ def _own_cost(schema: dict[str, Json]) -> int:
     """What a schema asks by itself."""
     lists = (schema.get("enum"), schema.get("patternProperties"))
     return 1 + sum(len(_inside(each)) for each in lists)
+
+
+def _own_patterns(schema: dict[str, Json]) -> int:
+    """How many patterns a schema has for a value: for a text, or for the names in an object."""
+    beside = keywords(schema.get("propertyNames"))
+    return (
+        ("pattern" in schema)
+        + ("pattern" in beside)
+        + len(_inside(schema.get("patternProperties")))
+    )
 
 
 def _goes_on(schema: dict[str, Json]) -> int:

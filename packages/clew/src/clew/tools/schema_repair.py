@@ -12,6 +12,7 @@ import msgspec
 from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 from clew.support.errors import ConfigError
+from clew.support.linear_patterns import is_linear
 from clew.support.schema_parts import keywords
 from clew.tools.schema import compile_schema, subschemas
 
@@ -56,7 +57,22 @@ def usable(schema: Json) -> tuple[Parameters, tuple[str, ...]]:
         message = f'a tool takes an object: its parameters have "type": {copy["type"]!r}'
         raise ConfigError(message)
     compile_schema(copy)
+    _drop_slow_patterns(copy, "", lines)
     return copy, tuple(lines)
+
+
+def _drop_slow_patterns(schema: dict[str, Json], name: str, lines: list[str]) -> None:
+    """Leave out patterns that might stop the process: they look back or ahead, or are large."""
+    where = name or "parameters"
+    if not is_linear(str(schema.get("pattern", ""))):
+        del schema["pattern"]
+        lines.append(f"{where}: its pattern might take for ever and is left out: any text passes")
+    if not all(map(is_linear, keywords(schema.get("patternProperties")))):
+        for keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties"):
+            schema.pop(keyword, None)
+        lines.append(f"{where}: patternProperties might take for ever and is left out")
+    for inner_name, inner in subschemas(schema):
+        _drop_slow_patterns(keywords(inner), ".".join(filter(None, (name, inner_name))), lines)
 
 
 def _mend(schema: dict[str, Json], name: str, lines: list[str], *, top: bool = False) -> None:
