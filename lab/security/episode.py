@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -103,8 +103,12 @@ class Timed(Provenance):
 
     clock: Clock = field(default_factory=Clock, compare=False, repr=False)
 
-    def over(self, tools: Mapping[str, ToolSpec], config: str) -> BoundProvenance:
-        return TimedGuard(self.level, tools, config, clock=self.clock)
+    def over(
+        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: Iterable[str] = ()
+    ) -> BoundProvenance:
+        return TimedGuard(
+            self.level, tools, config, self.exempt, frozenset(acting_runs), clock=self.clock
+        )
 
 
 @dataclass

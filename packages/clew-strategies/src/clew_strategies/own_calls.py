@@ -5,19 +5,22 @@ within its own record. A call of a tool is judged here as in a plain run of the 
 is: by that agent's guards, and by its limits on calls.
 """
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
+from typing import Final, Literal, TypeGuard
 
 from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
 from clew.core.done import described_effect
 from clew.core.received import is_certain, repetitions
+from clew.guards import Provenance
 from clew.guards.caps import counted
 from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Bound, Guard, ToolSpec
 from clew.support.parts import stable_name
 from clew_strategies.branches import Branches
 from clew_strategies.roles import Reader, Role
+
+_LEVELS: Final[tuple[Literal["strict", "standard", "off"], ...]] = ("strict", "standard", "off")
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def tool_names(roles: Mapping[str, Role]) -> dict[str, str]:
 
 
 def own_guards(
-    like: Agent, agents: Iterable[Agent], roles: Mapping[str, Role]
+    like: Agent, agents: Sequence[Agent], roles: Mapping[str, Role]
 ) -> tuple[Guard, ...]:
     """The guards of a strategy's record: of `like` and of the roles' agents, about their tools.
 
@@ -123,7 +126,7 @@ def own_guards(
     called = frozenset(names.values())
     owned = any(roles[role] in like.tools for role in names)
     judged = called | {FINISH} if owned else called
-    guards = [OwnCalls(guard, judged) for guard in like.guards]
+    guards = [OwnCalls(guard, judged) for guard in like.guards if not _is_origins(guard)]
     counted = frozenset(
         name for role, name in names.items() if roles[role] in like.tools or _acts(roles[role])
     )
@@ -133,7 +136,11 @@ def own_guards(
         if not theirs:
             continue
         known = {id(each.guard) for each in guards}
-        guards += [OwnCalls(guard, theirs) for guard in agent.guards if id(guard) not in known]
+        guards += [
+            OwnCalls(guard, theirs)
+            for guard in agent.guards
+            if id(guard) not in known and not _is_origins(guard)
+        ]
         if (agent.limits.tool_calls, agent.limits.calls_per_step) != (
             like.limits.tool_calls,
             like.limits.calls_per_step,
@@ -141,7 +148,25 @@ def own_guards(
             caps.append(OwnCaps(agent.limits.tool_calls, agent.limits.calls_per_step, theirs))
     acting = {name: tool for role, name in names.items() if _acts(tool := roles[role])}
     twice = [OwnRepetitions(frozenset(acting), acting)] if acting else []
-    return (*guards, *twice, *dict.fromkeys(caps)) if called else tuple(guards)
+    usual: tuple[Guard, ...] = (*_origins([like, *agents], roles), *guards)
+    return (*usual, *twice, *dict.fromkeys(caps)) if called else usual
+
+
+def _origins(agents: Sequence[Agent], roles: Mapping[str, Role]) -> list[Provenance]:
+    """The guard that asks where arguments come from: as strict as that of any agent that acts."""
+    levels = {it.parts.provenance.level for it in agents if it.parts.acts}
+    exempt = frozenset(
+        name
+        for role, name in tool_names(roles).items()
+        for agent in agents
+        if roles[role] in agent.tools and name in agent.parts.provenance.exempt
+    )
+    known = (Provenance(level, exempt) for level in _LEVELS if level in levels)
+    return [*known][:1]
+
+
+def _is_origins(guard: Guard) -> bool:
+    return isinstance(guard, Provenance)
 
 
 def _acts(role: Role) -> TypeGuard[Tool | AgentTool]:

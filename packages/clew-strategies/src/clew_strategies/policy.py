@@ -161,6 +161,10 @@ class StrategyPolicy:
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The strategy's next requests, or its answer."""
+        if (
+            prompt.purpose == "plan"
+        ):  # what a person's words call for is for a language model to say
+            return await base_agent(self.like).parts.model.complete(prompt, on_text)
         await anyio.lowlevel.checkpoint()  # let other tasks run, as while a model replies
         asked = last_asked(prompt)
         roles = {name: role for role, name in self.names.items()}

@@ -80,12 +80,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "rates": None,
         "priced": False,
     },
-    "Grant": {"cost": None, "depth": 0, "caps": {}},
+    "Grant": {"cost": None, "depth": 0, "caps": {}, "handed": None},
     "Spending": {
         "steps": 0,
         "tool_calls": 0,
         "usage": Usage(),
         "made": {},
+        "handed": None,
     },
     "Started": {
         "schema": 1,

@@ -41,7 +41,6 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     """The engine of an agent; `decode` converts an answer to the agent's type."""
     agent, model, codec, spec = parts.agent, parts.model, parts.codec, parts.prompt_spec
     limits, rewinds = agent.limits, agent.context.rewinds
-    origins = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     completing = partial(complete, model, seconds=limits.reply_seconds, grace=limits.grace)
     render = partial(next_prompt, codec, spec, model.info.params, agent.seed)
     return Engine(
@@ -68,7 +67,8 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         argument_bytes=limits.argument_bytes,
         observation_bytes=limits.observation_bytes,
         caps_left=parts.strategy_caps.left,
-        wants_plan=None if origins is None else origins.wants_plan,
+        handed=parts.provenance.handed_down,
+        wants_plan=parts.provenance.wants_plan if parts.acts else None,
         plan=partial(planned, completing, parts),
         render=render,
         complete=completing,
@@ -160,9 +160,8 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     agent = parts.agent
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
-    origins = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     named = {
-        "provenance": None if origins is None else origins.setting,
+        "provenance": parts.provenance.setting if parts.acts else None,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

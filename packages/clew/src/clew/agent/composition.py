@@ -29,13 +29,14 @@ from clew.core.interfaces import (
     Prompt,
     Screen,
     Tool,
+    ToolSpec,
 )
 from clew.core.policy import ask_guard
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
-from clew.guards.provenance import BoundProvenance, Provenance
+from clew.guards.provenance import BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
 from clew.support.parts import Patience, names_of
 from clew.tools.finish import answer_schema, finish_tool
@@ -164,20 +165,39 @@ class Composition:
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
         own = [guard for guard in self.agent.guards if not isinstance(guard, Provenance)]
-        acting = [
-            tool
-            for tool in self.own_tools
-            if tool.effect in EFFECTFUL or tool.labels.egress or tool.labels.traces
-        ]
-        origins = self._provenance() if acting else ()
+        origins = (self.provenance,) if self.acts else ()
         return (*own, *self.tool_guards, *origins, *stuck, *usual)
 
-    def _provenance(self) -> tuple[BoundProvenance, ...]:
-        """The guard that asks where arguments come from; none if it is off or judges nothing."""
+    @cached_property
+    def provenance(self) -> BoundProvenance:
+        """What knows where values come from, and asks about calls where anything can act.
+
+        One that is off is there too: in a sub-run that of the run above may be stricter.
+        """
         guards = (each for each in self.agent.guards if isinstance(each, Provenance))
         guard = next(guards, Provenance("off"))
-        bound = guard.over(self.tools, self.instructions.text)
-        return (bound,) if guard.level != "off" and bound.judged else ()
+        runs = [it.name for it in self.own_tools if isinstance(it, AgentTool) and acting_below(it)]
+        return guard.over(self.tools, self.instructions.text, runs)
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether that guard may judge any call, of the agent or below it."""
+        tools = [
+            tool
+            for tool in self.own_tools
+            if tool.effect in EFFECTFUL
+            or tool.labels.egress
+            or tool.labels.traces
+            or isinstance(tool, AgentTool)
+        ]
+        return bool(tools and (self.provenance.judged or self.provenance.acting_runs))
+
+    @cached_property
+    def acting(self) -> dict[str, ToolSpec]:
+        """The tools that guard judges, and those of agents below."""
+        runs = (acting_below(tool) for tool in self.own_tools if isinstance(tool, AgentTool))
+        below = {name: tool for tools in runs for name, tool in tools.items()}
+        return {**below, **{name: tool for name, tool in self.tools.items() if judged(tool)}}
 
     @cached_property
     def effectful(self) -> frozenset[str]:
@@ -298,6 +318,12 @@ class Composition:
     def result_validators(self) -> dict[str, Validator]:
         """The same for the results of tools that have a schema for them."""
         return {t.name: compile_schema(t.result, "field") for t in self.own_tools if t.result}
+
+
+def acting_below(tool: AgentTool) -> dict[str, ToolSpec]:
+    """The tools that runs of a tool may call, and that can do harm."""
+    parts = getattr(getattr(tool.run, "agent", None), "parts", None)
+    return parts.acting if isinstance(parts, Composition) else {}
 
 
 def _codec(codec: Codec | str | None) -> Codec:

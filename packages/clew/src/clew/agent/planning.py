@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from clew.agent.composition import Composition
-from clew.core.events import AnyEvent, Json, Note, Planned, PlannedCall, Reply, Started, encode
+from clew.core.events import AnyEvent, Json, Planned, PlannedCall, Reply, encode
 from clew.core.interfaces import OnText, Part, Prompt, ToolSpec
 from clew.core.trajectory import Trajectory
-from clew.guards.provenance import judged
+from clew.guards.provenance import persons_words
 
 ASKED: Final = (
     "Which of these tools does the request below call for, and how often? Nothing has been looked "
@@ -54,7 +54,7 @@ async def planned(
     trajectory: Trajectory,
 ) -> Sequence[AnyEvent]:
     """Ask the model which calls a person's words call for. Raises `ModelError`."""
-    acting = {name: tool for name, tool in parts.tools.items() if judged(tool)}
+    acting = parts.acting
     reply = await ask(_prompt(parts, acting, trajectory), None)
     text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
     try:
@@ -68,7 +68,7 @@ def _prompt(parts: Composition, acting: Mapping[str, ToolSpec], trajectory: Traj
     """The tools that act, and what the person said."""
     tools: list[Json] = [_described(tool) for tool in acting.values()]
     head = "\n\n".join(filter(None, (parts.prompt_spec.prompt, ASKED, encode(tools).decode())))
-    words = tuple(Part("user", text) for text in _words(trajectory))
+    words = tuple(Part("user", text) for text in persons_words(trajectory))
     return Prompt((Part("system", head),), words, calls="none", reply_schema=_FORM, purpose="plan")
 
 
@@ -77,18 +77,6 @@ def _described(tool: ToolSpec) -> dict[str, Json]:
     if tool.labels.foreign:
         return {"tool": tool.name, "parameters": [*tool.parameters.get("properties", {})]}
     return {"tool": tool.name, "what": tool.description, "parameters": tool.parameters}
-
-
-def _words(trajectory: Trajectory) -> Iterator[str]:
-    """The question and the messages of a person, where nobody else wrote them."""
-    for entry in trajectory.entries:
-        match entry.event:
-            case Started(trust="trusted") as started:
-                yield started.goal
-            case Note(source="person", trust="trusted") as note:
-                yield note.text
-            case _:
-                pass
 
 
 def _settled(plan: _Plan, acting: Mapping[str, ToolSpec]) -> Iterator[PlannedCall]:

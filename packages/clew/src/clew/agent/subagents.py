@@ -183,7 +183,7 @@ class Delegation(msgspec.Struct, frozen=True):
             told,
             outcome=_outcome(trajectory, ok=told.ok),
             trust=trajectory.trust,
-            spent=_spending(self.agent, trajectory),
+            spent=_spending(self.agent, trajectory, told.content),
         )
 
     async def _run_sub_run(self, sub: SubRun) -> Trajectory | None:
@@ -245,12 +245,13 @@ class Delegation(msgspec.Struct, frozen=True):
         return text
 
 
-def _spending(agent: Agent, trajectory: Trajectory) -> Spending:
-    """What it took, with its calls by the caps that were granted."""
+def _spending(agent: Agent, trajectory: Trajectory, answer: Json) -> Spending:
+    """What it took, with its calls by the caps that were granted, and what it says of values."""
+    handed = agent.parts.provenance.handed_up(trajectory, answer)
     granted = {} if trajectory.grant is None else trajectory.grant.caps
     calls = {name: agent.parts.strategy_caps.made(trajectory.total, name) for name in granted}
     made = {name: number for name, number in calls.items() if number}
-    return msgspec.structs.replace(trajectory.total.spending, made=made)
+    return msgspec.structs.replace(trajectory.total.spending, made=made, handed=handed)
 
 
 def _check(trajectory: Trajectory, sub: SubRun) -> None:

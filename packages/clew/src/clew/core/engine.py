@@ -15,6 +15,7 @@ from clew.core.events import (
     AnyEvent,
     Compacted,
     Fingerprints,
+    Handed,
     Json,
     Reply,
     Rewound,
@@ -115,6 +116,8 @@ class Engine:
     observation_bytes: int
     caps_left: Callable[[Trajectory, int], dict[str, int]]
     """What all runs of a strategy may still call, before the call at a place of the step."""
+    handed: Callable[[Trajectory, Sequence[Call]], Sequence[Handed | None]]
+    """What sub-runs of these calls are told of where values come from."""
 
     wants_plan: Callable[[Trajectory], bool] | None
     """Whether a pending call can only be judged by what the person's words ask for."""

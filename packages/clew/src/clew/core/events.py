@@ -354,12 +354,38 @@ class AgentSpec(Value, frozen=True):
     priced: bool = False
 
 
+class PlannedCall(Value, frozen=True):
+    """A call that a person's words ask for, with the arguments that these words settle."""
+
+    tool: str
+    args: dict[str, Json] = {}
+
+
+class Handed(Value, frozen=True):
+    """What a run and its sub-run tell each other of where values come from (`guards.Provenance`).
+
+    Down go the `level` of the guard, a person's `words`, the planned calls that are left (None: no
+    plan was asked for), and whether the run has `read` what others wrote. Both ways go the values
+    that are `known` in the task or the answer, those in it that are secret, and calls that were
+    made or refused since the person last spoke.
+    """
+
+    level: Literal["off", "standard", "strict"] = "off"
+    words: tuple[str, ...] = ()
+    known: tuple[Json, ...] = ()
+    secrets: tuple[str, ...] = ()
+    planned: tuple[PlannedCall, ...] | None = None
+    made: tuple[PlannedCall, ...] = ()
+    refused: tuple[PlannedCall, ...] = ()
+    read: bool = False
+
+
 class Grant(Value, frozen=True):
     """What a sub-run may spend of its parent's budget; `depth` is how deep it may delegate.
 
     `cost` is in US dollars, None if no price is known; `seconds` of work. `caps` are its part
     of what all runs of a strategy may call together: of a tool, by its name; `*` of all that have
-    an effect.
+    an effect. `handed` is what a guard above it knows.
     """
 
     steps: int
@@ -369,18 +395,21 @@ class Grant(Value, frozen=True):
     cost: float | None = None
     depth: int = 0
     caps: dict[str, int] = {}
+    handed: Handed | None = None
 
 
 class Spending(Value, frozen=True):
     """What a sub-run took, with all that it had handed on: the rest of its grant comes back.
 
-    `made` are its calls, by the names of the `caps` that it was granted.
+    `made` are its calls, by the names of the `caps` that it was granted, and `handed` what the
+    guard above it should know.
     """
 
     steps: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()
     made: dict[str, int] = {}
+    handed: Handed | None = None
 
 
 class Done(Value, frozen=True):
@@ -640,13 +669,6 @@ class Cancel(Event, frozen=True):
     """A person wants the run to stop after closing what is pending."""
 
     why: str = ""
-
-
-class PlannedCall(Value, frozen=True):
-    """A call that a person's words ask for, with the arguments that these words settle."""
-
-    tool: str
-    args: dict[str, Json] = {}
 
 
 class Planned(Event, frozen=True):

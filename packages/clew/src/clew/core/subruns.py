@@ -45,10 +45,11 @@ async def grant_sub_runs(engine: Engine, journal: Journal, calls: Sequence[Call]
     weights = [float((tool.weight and call.args.get(tool.weight)) or 1) for call, tool in new]
     events: list[AnyEvent] = []
     capped = _caps(engine, trajectory, [tool for _, tool in new], weights)
-    for (call, tool), weight, caps in zip(new, weights, capped, strict=True):
+    told = engine.handed(trajectory, [call for call, _ in new])
+    for (call, tool), weight, caps, handed in zip(new, weights, capped, told, strict=True):
         share = standing.share(sum(weights) / weight)
         grant = share if tool.grant is None else smaller_grant(share, tool.grant)
-        grant = msgspec.structs.replace(grant, caps=caps)
+        grant = msgspec.structs.replace(grant, caps=caps, handed=handed)
         if (why := too_little(grant)) is not None:
             events.append(refusal(call, "cap", why))
         else:

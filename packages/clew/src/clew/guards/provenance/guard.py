@@ -6,19 +6,19 @@ from somebody who may decide: a person's words, the configuration, a field of a 
 party can choose, or the plan that the model made from the person's words alone. All else is asked.
 """
 
-import base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Final, Literal, TypeAlias, cast
 
-from clew.core.events import EFFECTFUL, Json, Note, Observation, PlannedCall, Verdict
+from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, PlannedCall, Verdict
 from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.handing import handed_down, handed_to, handed_up, persons_words
 from clew.guards.provenance.origins import Made, Origins
+from clew.guards.provenance.secrets import has_secret
 from clew.guards.provenance.values import (
     addresses_in,
-    bare,
     choices,
     identifiers_in,
     is_choice,
@@ -30,8 +30,6 @@ from clew.support.settings import check_fields
 Level: TypeAlias = Literal["standard", "strict", "off"]
 
 _FOLD: Final = "provenance"
-MIN_SECRET: Final = 6
-"""Characters of a secret value that are looked for in what is sent."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,14 @@ class Provenance:
         exempt = self.exempt.intersection(tools)
         return self if exempt == self.exempt else replace(self, exempt=exempt)
 
-    def over(self, tools: Mapping[str, ToolSpec], config: str) -> "BoundProvenance":
-        """The guard over an agent's tools; `config` are its instructions."""
-        return BoundProvenance(self.level, tools, config, self.exempt)
+    def over(
+        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: Iterable[str] = ()
+    ) -> "BoundProvenance":
+        """The guard over an agent's tools; `config` are its instructions.
+
+        Sub-runs of `acting_runs` may make judged calls.
+        """
+        return BoundProvenance(self.level, tools, config, self.exempt, frozenset(acting_runs))
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Raise `ConfigError`: it judges over an agent's tools, and is no guard of one tool."""
@@ -79,6 +82,8 @@ class BoundProvenance:
     tools: Mapping[str, ToolSpec] = field(repr=False)
     config: str = field(repr=False)
     exempt: frozenset[str] = frozenset()
+    acting_runs: frozenset[str] = field(default=frozenset(), repr=False)
+    """The names of tools whose sub-runs may make judged calls."""
 
     def __repr__(self) -> str:
         """As the record names it."""
@@ -88,6 +93,8 @@ class BoundProvenance:
     @property
     def setting(self) -> Json:
         """As the settings of a run name it."""
+        if self.level == "off":
+            return None
         exempt: list[Json] = [*sorted(self.exempt)]
         return {"level": self.level, "exempt": exempt} if exempt else self.level
 
@@ -102,8 +109,9 @@ class BoundProvenance:
         """Hold a call that a person should see first, with the reason for each argument."""
         if call.action.name not in self.judged or self._has_seen_nothing(trajectory):
             return None
-        tool = self.tools[call.action.name]
-        origins = self.origins(trajectory)
+        if self._level(trajectory) == "off":
+            return None
+        tool, origins = self.tools[call.action.name], self.origins(trajectory)
         doubts = list(self._doubts(origins, tool, call, trajectory))
         if not doubts:
             return None
@@ -117,12 +125,41 @@ class BoundProvenance:
             return False
         if not any(map(self._is_new, trajectory.step.pending)):
             return False
+        if self._level(trajectory) == "off":
+            return False
         origins = self.origins(trajectory)
-        return bool(origins.words) and self._judges(origins)
+        if origins.planned is not None or not any(persons_words(trajectory)):
+            return False
+        return self._judges(origins, trajectory)
 
     def _is_new(self, call: Call) -> bool:
         """Whether a call is still to be judged, and can do harm."""
-        return call.action.name in self.judged and call.ruling is None and not call.begun
+        acts = call.action.name in self.judged or call.action.name in self.acting_runs
+        return acts and call.ruling is None and not call.begun
+
+    def _level(self, trajectory: Trajectory) -> Level:
+        """Its own level, or that of the run above, if that is stricter."""
+        return stricter(self.level, handed_to(trajectory.grant).level)
+
+    def handed_down(self, trajectory: Trajectory, calls: Sequence[Call]) -> list[Handed | None]:
+        """What sub-runs of calls are told that begin at once."""
+        level = self._level(trajectory)
+        if level == "off" or not calls:
+            return [None for _ in calls]
+        origins = self.origins(trajectory)
+        made = [*origins.made, *_let_through(trajectory, None, self.judged)]
+        left = None if origins.planned is None else _left(origins, made)
+        told = handed_down(
+            trajectory, origins, level=level, judges=self._judges(origins, trajectory), made=made,
+            tasks=[call.args for call in calls], left=left,
+        )  # fmt: skip
+        return [*told]
+
+    def handed_up(self, trajectory: Trajectory, answer: Json) -> Handed | None:
+        """What the run tells the run that it serves, if that asks."""
+        if handed_to(trajectory.grant).level == "off":
+            return None
+        return handed_up(self.origins(trajectory), answer)
 
     def origins(self, trajectory: Trajectory) -> Origins:
         """Where values of the run come from, as far as the record goes."""
@@ -132,13 +169,20 @@ class BoundProvenance:
         origins.follow(trajectory)
         return origins
 
-    def _judges(self, origins: Origins) -> bool:
+    def _judges(self, origins: Origins, trajectory: Trajectory) -> bool:
         """Whether the model has seen what others wrote, as far as the level cares."""
-        return origins.has_read or self.is_watchful
+        return origins.has_read or self._is_watchful(trajectory)
+
+    def _is_watchful(self, trajectory: Trajectory) -> bool:
+        """Whether it judges from the first call on."""
+        if self.is_watchful:
+            return True
+        above = None if trajectory.grant is None else trajectory.grant.handed
+        return above is not None and (above.read or above.level == "strict")
 
     @cached_property
     def is_watchful(self) -> bool:
-        """Whether it judges from the first call on: what tools say of themselves is read then."""
+        """Whether it always does: what tools say of themselves is read then."""
         tools = self.tools.values()
         return self.level == "strict" or any(tool.labels.foreign for tool in tools)
 
@@ -149,7 +193,7 @@ class BoundProvenance:
         return (
             len(trajectory.steps) == 1
             and trajectory.untainted
-            and not self.is_watchful
+            and not self._is_watchful(trajectory)
             and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
         )
 
@@ -157,10 +201,10 @@ class BoundProvenance:
         self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
     ) -> Iterator[str]:
         """What speaks against making the call unasked."""
-        if not self._judges(origins):
+        if not self._judges(origins, trajectory):
             return
-        made = _made(origins, call, trajectory)
-        planned = _fitting(_left(trajectory, made), tool.name, call.args)
+        made = self._made(origins, call, trajectory)
+        planned = _fitting(_left(origins, made), tool.name, call.args)
         is_named_again = planned is not None and planned.args == call.args
         if (tool.name, call.args) in made and not is_named_again:
             yield "it was made already"
@@ -171,7 +215,7 @@ class BoundProvenance:
             return
         bound = {} if planned is None else planned.args
         free = {name: value for name, value in call.args.items() if name not in bound}
-        known = partial(origins.of, carried=self._carried(trajectory), verbatim=not bound)
+        known = partial(origins.of, carried=self._carried(origins), verbatim=not bound)
         unknown = _unknown(tool, free, known)
         if planned is not None and not bound and _is_content(tool, call.args):
             args = call.args.items()
@@ -186,15 +230,18 @@ class BoundProvenance:
     def _is_planned(
         self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
     ) -> bool:
-        left = _left(trajectory, _made(origins, call, trajectory))
+        left = _left(origins, self._made(origins, call, trajectory))
         return _fitting(left, tool.name, call.args) is not None
 
-    def _carried(self, trajectory: Trajectory) -> list[str]:
+    def _made(self, origins: Origins, call: Call, trajectory: Trajectory) -> list[Made]:
+        """The calls that were made before this one, or are let through in its step."""
+        return [*origins.made, *_let_through(trajectory, call, self.judged)]
+
+    def _carried(self, origins: Origins) -> list[str]:
         """The texts of the request that planned calls only carry: words in them decide nothing."""
-        calls = () if trajectory.planned is None else trajectory.planned.calls
         return [
             each
-            for call in calls
+            for call in origins.planned or ()
             if (tool := self.tools.get(call.tool)) is not None
             for name in tool.labels.content
             for each in leaves(call.args.get(name))
@@ -217,25 +264,38 @@ def _unknown(
     ]
 
 
+def stricter(*levels: Level) -> Level:
+    """The strictest of some levels; "off" where there is none."""
+    if "strict" in levels:
+        return "strict"
+    return "standard" if "standard" in levels else "off"
+
+
 def judged(tool: ToolSpec) -> bool:
     """Whether a call of the tool can do harm by itself; those of a sub-agent are judged there."""
     acts = tool.effect in EFFECTFUL and not isinstance(tool, AgentTool)
     return acts or tool.labels.egress or tool.labels.traces
 
 
-def _made(origins: Origins, call: Call, trajectory: Trajectory) -> list[Made]:
-    """The calls that were made before this one, or are let through in its step."""
-    beside = [
+def _let_through(trajectory: Trajectory, until: Call | None, names: Collection[str]) -> list[Made]:
+    """The judged calls of the step, up to a call, that are not made yet and will be."""
+    return [
         (other.action.name, other.args)
         for other in trajectory.step.all_calls
-        if other.position < call.position and other.observation is None and not other.held
+        if other.action.name in names
+        and (until is None or other.position < until.position)
+        and other.observation is None
+        and not other.held
     ]
-    return [*origins.made, *beside]
 
 
-def _left(trajectory: Trajectory, made: Sequence[Made]) -> list[PlannedCall]:
-    """The planned calls that are not made yet."""
-    left = [] if trajectory.planned is None else [*trajectory.planned.calls]
+def _left(origins: Origins, made: Sequence[Made]) -> list[PlannedCall]:
+    """The planned calls that are not made yet, and that no sub-run may still make."""
+    left = [*(origins.planned or ())]
+    for lent in origins.lent.values():
+        for each in lent:
+            if each in left:
+                left.remove(each)
     for name, args in made:
         if (hit := _fitting(left, name, args)) is not None:
             left.remove(hit)
@@ -271,21 +331,8 @@ def _secrets_in(origins: Origins, args: Mapping[str, Json]) -> Iterator[str]:
     """The arguments that would send a value of a secret result."""
     for name, value in args.items():
         text = " ".join(str(each) for each in leaves(value) if each is not None)
-        if _has_secret(text, origins.secrets):
+        if has_secret(text, origins.secrets):
             yield f"{name} has a value of a secret result"
-
-
-def _has_secret(text: str, secrets: Iterable[str]) -> bool:
-    """Whether a secret is in a text: spaced, in other case, backwards, in hex or base64."""
-    signs = bare(text)
-    for secret in map(bare, secrets):
-        if len(secret) >= MIN_SECRET and (secret in signs or secret[::-1] in signs):
-            return True
-    encoded = (it.encode() for it in secrets if len(it) >= MIN_SECRET)
-    return any(
-        raw.hex() in signs or base64.b64encode(raw)[:-2].rstrip(b"=").decode() in text
-        for raw in encoded
-    )
 
 
 def _of_argument(origins: Origins, name: str, doubted: Sequence[Json]) -> str:

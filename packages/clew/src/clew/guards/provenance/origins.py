@@ -8,7 +8,20 @@ record as it is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from clew.core.events import EFFECTFUL, FINISH, Json, Note, Observation, Started
+from clew.core.events import (
+    EFFECTFUL,
+    FINISH,
+    Attempt,
+    Forked,
+    Grant,
+    Handed,
+    Json,
+    Note,
+    Observation,
+    Planned,
+    PlannedCall,
+    Started,
+)
 from clew.core.interfaces import Labels, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance.records import asked_for, extreme, keyed, prefixed, records_of
@@ -28,6 +41,7 @@ PERSON: Final = "a person's words"
 CONFIG: Final = "the configuration"
 ALLOWED: Final = "a call that a person or the plan allowed"
 COMPUTED: Final = "known numbers"
+ABOVE: Final = "the run above"
 
 _FILLERS: Final = frozenset({
     "a", "an", "and", "at", "for", "in", "is", "it", "my", "of", "on", "the", "to", "with", "you",
@@ -46,7 +60,8 @@ class Origins:
     def __init__(self, tools: Mapping[str, ToolSpec], judged: frozenset[str], config: str) -> None:
         self.tools, self._judged = tools, judged
         self._config = config.casefold()
-        self._known: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+        """Texts that something trusted gave, and what."""
         self._numbers: dict[float, str] = {}
         self._vocabulary: set[str] = {*_FILLERS, *words_in(self._config)}
         self._folded = 0
@@ -56,8 +71,15 @@ class Origins:
         """Untrusted texts, casefolded, by where they came from."""
         self.made: list[Made] = []
         """Calls of judged tools that were made since a person last spoke."""
-        self.refused = False
-        """Whether a person has refused a call since they last spoke."""
+        self.refused: list[Made] = []
+        """Calls that a person has refused since they last spoke."""
+        self.made_here: list[Made] = []
+        """Of both, those of this run and of what is below it."""
+        self.refused_here: list[Made] = []
+        self.planned: Sequence[PlannedCall] | None = None
+        """What the request calls for; None where nobody asked yet."""
+        self.lent: dict[str, Sequence[PlannedCall]] = {}
+        """What of the plan was handed on to sub-runs that are not over, by their calls."""
         self.has_read = False
         """Whether the model was shown more than a person's words and what follows from calls."""
         self.secrets: set[str] = set()
@@ -68,10 +90,17 @@ class Origins:
         for entry in trajectory.entries[self._folded :]:
             match entry.event:
                 case Started() as started:
-                    self._hear(started.goal, "" if started.trust == "trusted" else "the question")
+                    self._begin(started)
+                case Forked(grant=Grant(handed=Handed() as handed)):
+                    self._take(handed)
+                    self.made_here, self.refused_here = [], []
+                case Planned() as planned:
+                    self.planned = planned.calls
+                case Attempt(grant=Grant(handed=Handed() as handed)) as attempt:
+                    self.lent[attempt.call] = handed.planned or ()
                 case Note(source="person" | "memory" | "late") as note:
                     if note.source == "person":
-                        self.made, self.refused = [], False
+                        self.made, self.refused, self.planned = [], [], None
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
                 case Observation() as observation:
@@ -79,6 +108,41 @@ class Origins:
                 case _:
                     pass
         self._folded = len(trajectory.entries)
+
+    def _begin(self, started: Started) -> None:
+        """The question; in a sub-run its task, which a model wrote, and what goes down with it."""
+        handed = None if started.grant is None else started.grant.handed
+        trusted = started.trust == "trusted" and not (handed is not None and handed.read)
+        self._hear(started.goal, "" if trusted else "the question")
+        if handed is not None:
+            for words in handed.words:
+                self._hear(words, "")
+            self._take(handed)
+
+    def _take(self, handed: Handed) -> None:
+        """What comes down from the run above."""
+        self._learn_handed(handed)
+        self.planned, self.has_read = handed.planned, self.has_read or handed.read
+        self.made = [(call.tool, call.args) for call in handed.made]
+        self.refused = [(call.tool, call.args) for call in handed.refused]
+
+    def _learn_handed(self, handed: Handed) -> None:
+        self._know(handed.known, ABOVE)
+        self.secrets.update(handed.secrets)
+
+    def _hear_from_below(self, handed: Handed) -> None:
+        """What a sub-run did and found out."""
+        self._learn_handed(handed)
+        for made in handed.made:
+            self._note_made(made.tool, made.args)
+        refused = [(it.tool, it.args) for it in handed.refused]
+        self.refused += refused
+        self.refused_here += refused
+
+    def _note_made(self, name: str, args: Mapping[str, Json]) -> None:
+        """A call that can do harm was made: by this run, or below it."""
+        self.made.append((name, {**args}))
+        self.made_here.append((name, {**args}))
 
     def of(self, value: Json, carried: Sequence[str] = (), *, verbatim: bool = True) -> str | None:
         """Where a value comes from, or None if nothing trusted gave it.
@@ -92,7 +156,7 @@ class Origins:
             number = float(value)
             return self._numbers.get(number) or self._computed(number)
         text = str(value)
-        if (source := self._known.get(text)) is not None:
+        if (source := self.known.get(text)) is not None:
             return source
         if mixed_scripts(text):
             return None
@@ -130,7 +194,7 @@ class Origins:
     def is_quoted(self, part: str) -> bool:
         """Whether a known value has the part as a whole: enough for what a text only carries."""
         folded = part.casefold()
-        return any(stands_in(folded, known.casefold()) for known in self._known)
+        return any(stands_in(folded, known.casefold()) for known in self.known)
 
     def seen_in(self, value: Json) -> str:
         """The untrusted text that has a value, or ""."""
@@ -150,14 +214,18 @@ class Origins:
 
     def _observe(self, call: Call, observation: Observation) -> None:
         tool = self.tools.get(call.action.name)
+        self.lent.pop(call.key, None)
+        if observation.spent is not None and observation.spent.handed is not None:
+            self._hear_from_below(observation.spent.handed)
         if call.ruling is not None and not call.ruling.allow:
-            self.refused = True
+            self.refused.append((call.action.name, call.args))
+            self.refused_here.append((call.action.name, call.args))
         if tool is None or tool.name == FINISH or not observation.made:
             return
         labels, clean = tool.labels, self.all_known(call.args)
         self.has_read |= tool.effect != "pure" or tool.trust != "trusted" or not clean
         if tool.name in self._judged and observation.outcome != "not_done":
-            self.made.append((tool.name, call.args))
+            self._note_made(tool.name, call.args)
         if tool.trust != "trusted" or not clean:
             self.untrusted[f"{tool.name} ({call.key})"] = observation.text.casefold()
         if not observation.ok:
@@ -211,7 +279,7 @@ class Origins:
                 self._numbers.setdefault(float(value), source)
                 continue
             for text in _parts_of(str(value)):
-                self._known.setdefault(text, source)
+                self.known.setdefault(text, source)
                 self._vocabulary.update(words_in(text.casefold()))
 
     def _computed(self, number: float) -> str | None:
