@@ -63,7 +63,8 @@ def observation_of(
         unfit = printable("; ".join(problems))
         content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
         content = f"{content}\n{quoted}" if quoted else content
-    return Observation(content=content, ok=not code, code=code, images=images, trust=trust)
+    own = "untrusted" if code else trust  # an error may quote what the server read
+    return Observation(content=content, ok=not code, code=code, images=images, trust=own)
 
 
 class _ToolResult(NamedTuple):

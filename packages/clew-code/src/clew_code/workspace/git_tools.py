@@ -319,7 +319,7 @@ async def _moved(git: Git, made: str, old: str, branch: str, left: str = "") -> 
     await git("update-ref", f"refs/heads/{branch}", made, before, writable=[""])
     await git("symbolic-ref", "HEAD", f"refs/heads/{branch}", writable=[""])
     message = f"committed {made[:12]} on {branch}{left}"
-    return Observation(content=message, trust="trusted")
+    return Observation(content=message, trust="untrusted" if left else "trusted")  # names of files
 
 
 async def _branch(git: Git, wanted: str) -> str:

@@ -60,6 +60,11 @@ second Ctrl-C stops at once. Exit codes: 0, 2 usage, 130 stopped at once.
     show_default=True,
     help="The characters that a question may have.",
 )
+@click.option(
+    "--trust-questions",
+    is_flag=True,
+    help="Questions are a person's own words. Without it, they may be a model's: untrusted.",
+)
 @STORE
 @DEBUG
 def serve_mcp(
@@ -73,6 +78,7 @@ def serve_mcp(
     store: str | None,
     *,
     no_token: bool,
+    trust_questions: bool,
 ) -> int:
     """Serve agents over the Model Context Protocol, each as a tool and as a task.
 
@@ -86,7 +92,10 @@ def serve_mcp(
         raise click.UsageError(message)
     files = [agent.rpartition("=")[2] for agent in agents]
     location = shared_location(store or store_of(files))
-    serving = Serving(agents, location, queue, at_once, max_question, http, hosts)
+    serving = Serving(
+        agents, location, queue, at_once, max_question, http, hosts,
+        trust_questions,
+    )  # fmt: skip
     token = "" if http is None or no_token else _token(token_env)
     return anyio.run(serving.serve, token)
 
@@ -112,6 +121,7 @@ class Serving:
     longest: int
     http: str | None
     hosts: tuple[str, ...]
+    trusted: bool = False
     working: set[str] = field(default_factory=set[str])
 
     async def serve(self, token: str | None) -> int:
@@ -123,7 +133,7 @@ class Serving:
         mcp = importlib.import_module("clew_mcp.serve")  # the SDK is dear to import
         address = None if self.http is None else mcp.HttpAddress.parse(self.http)
         made = mcp.server(
-            await mcp.read_agents(self.agents),
+            await mcp.read_agents(self.agents, trusted=self.trusted),
             store=self.location,
             queue=self.queue,
             at_once=self.at_once,

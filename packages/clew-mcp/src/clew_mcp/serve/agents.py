@@ -57,7 +57,8 @@ _PENDING: Final[dict[str, Json]] = {
 class ServedAgent:
     """An agent and the name of its tool: 1 to 64 letters, digits, `_` and `-`.
 
-    `description` says what it is good for; if empty, it lists the agent's tools. `origin` is
+    `description` says what it is good for; if empty, it lists the agent's tools. Its questions are
+    untrusted, since a client's model may have written them, unless it is `trusted`. `origin` is
     recorded with its runs (make it with `clew.agent_files.provenance`), so that another process can
     rebuild the agent from a record. Raises `ConfigError` for an invalid name.
     """
@@ -66,6 +67,7 @@ class ServedAgent:
     agent: Agent
     description: str = ""
     origin: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a name that some clients reject."""
@@ -134,22 +136,23 @@ def output_schema(agent: Agent) -> dict[str, Any]:
     return schema | ({"$defs": definitions} if definitions else {})
 
 
-async def read_agents(arguments: Iterable[str]) -> list[ServedAgent]:
+async def read_agents(arguments: Iterable[str], *, trusted: bool = False) -> list[ServedAgent]:
     """Load agents from agent files or `module:name`. `NAME=AGENT` sets the tool's name.
 
-    By default the name is that of the file or object. Raises `ConfigError`.
+    By default the name is that of the file or object. `trusted` is that of `ServedAgent`. Raises
+    `ConfigError`.
     """
-    return [await _read_agent(one) for one in arguments]
+    return [await _read_agent(one, trusted=trusted) for one in arguments]
 
 
-async def _read_agent(argument: str) -> ServedAgent:
+async def _read_agent(argument: str, *, trusted: bool) -> ServedAgent:
     name, equals, path = argument.partition("=")
     if not equals or not _LEGAL.fullmatch(name):
         path = argument
         last = path.rpartition(":")[2] if not path.endswith(".toml") else Path(path).stem
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", last).strip("_")[:64]
     agent, origin = await agent_named(path)
-    return ServedAgent(name, agent, origin=origin)
+    return ServedAgent(name, agent, origin=origin, trusted=trusted)
 
 
 def by_name(agents: Iterable[ServedAgent]) -> dict[str, ServedAgent]:

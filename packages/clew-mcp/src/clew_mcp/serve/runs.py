@@ -58,6 +58,7 @@ class ClientRuns:
             queue=self.queue,
             run_id=f"{new_run_id()}{secrets.token_hex(12)}",
             origin={**served.origin, "mcp": {"tool": name}},  # as `tool_of` reads it
+            trust="trusted" if served.trusted else "untrusted",
         )
 
     async def find(self, run_id: str) -> tuple[Trajectory, ServedAgent]:

@@ -11,7 +11,7 @@ from clew import Agent, ModelError, ToolError, Trajectory, Verdict
 from clew.agent.runner import complete, drive, has_begun, start_or_take_up
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
-from clew.interfaces import Json, Listener, Note, Store
+from clew.interfaces import Json, Listener, Note, Store, Trust
 from clew.support.parts import Patience, ask, of_kind, stable_name, using
 from clew_strategies.voting.decision import Ballot, VerifierChoice, ballot, certain
 from clew_strategies.voting.policy import RUN, ballots_in
@@ -100,7 +100,8 @@ class VoteRuns:
             return Ballot(number, run_id, "not begun")
         marks = tuple(self.trajectory.screen_notes)
         agent = run_agent(self.agent, number, marks)
-        journal = await self._open(agent, self.trajectory.goal, run_id, key, number)
+        trust = self.trajectory.started.trust
+        journal = await self._open(agent, self.trajectory.goal, run_id, key, number, trust)
         with anyio.CancelScope() as scope:
             self._scopes[number] = scope
             self._settle()
@@ -122,13 +123,16 @@ class VoteRuns:
         self._settle()
         await anyio.sleep_forever()
 
-    async def _open(self, agent: Agent, goal: str, run_id: str, key: str, number: int) -> Journal:
+    async def _open(
+        self, agent: Agent, goal: str, run_id: str, key: str, number: int, trust: Trust
+    ) -> Journal:
         """Create the record of a run, or continue it."""
         listener = None if self.watch is None else self._listener(self.watch, number)
         origin = self.origin if number else {}
         journal = await start_or_take_up(
-            agent, goal, self.store, run_id, parent=key, listener=listener, origin=origin
-        )
+            agent, goal, self.store, run_id,
+            parent=key, listener=listener, origin=origin, trust=trust,
+        )  # fmt: skip
         if self.notes and number and len(journal.trajectory.entries) == 1:
             await journal.record(*self.notes)
         return journal
@@ -152,9 +156,9 @@ class VoteRuns:
     async def _agent_choice(self, verifier: Agent, numbers: list[int], key: str) -> VerifierChoice:
         runs = await self._read(numbers, key)
         run_id = run_id_of(key.rpartition(":")[0], 0)
-        journal = await self._open(
-            verifier, verifier_prompt(self.trajectory.goal, runs), run_id, key, 0
-        )
+        goal, read = verifier_prompt(self.trajectory.goal, runs), runs.values()
+        trust: Trust = "trusted" if all(each.untainted for each in read) else "untrusted"
+        journal = await self._open(verifier, goal, run_id, key, 0, trust)
         result = await drive(verifier, journal)
         return (
             result.answer if result.ok else VerifierChoice(0, f"its run ended as {result.status}")

@@ -22,7 +22,7 @@ from clew.context.visible import leaves_out
 from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
 from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
-from clew.core.interfaces import AgentTool
+from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
@@ -130,11 +130,17 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
     return partial(parts.agent.context.review, seconds=limits.reply_seconds, grace=limits.grace)
 
 
+def _setting(tool: ToolSpec) -> ToolSetting:
+    """A tool as the record has it; whoever trusts its results vouches for its description too."""
+    foreign = tool.labels.foreign and tool.trust != "trusted"
+    return ToolSetting(tool.version, tool.effect, schema_hash(tool), foreign)
+
+
 def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
     agent = parts.agent
     visible = described(parts.own_tools, parts.variant)
-    tools = {t.name: ToolSetting(t.version, t.effect, schema_hash(t)) for t in visible}
+    tools = {tool.name: _setting(tool) for tool in visible}
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
         "tries": agent.tries,

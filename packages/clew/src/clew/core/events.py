@@ -325,11 +325,15 @@ class Rates(Value, frozen=True):
 
 
 class ToolSetting(Value, frozen=True):
-    """A tool of an agent's settings: its version, its effect, and a hash of its schema."""
+    """A tool of an agent's settings: its version, its effect, and a hash of its schema.
+
+    What others wrote of a `foreign` tool is outside text, which each model reads first.
+    """
 
     version: str
     effect: Effect
     schema: str
+    foreign: bool = False
 
 
 class AgentSpec(Value, frozen=True):
@@ -601,6 +605,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     `blob` and restored on reading. `outcome` says what is known about the effect. `detail` is for
     people (a traceback). A tool may return an observation without `call` to set all of this.
     `spent` is what a sub-run spent. `versions` are those of the files that the call read or wrote.
+    `outside`: the tool is trusted, and says that this result is not.
     """
 
     call: str = ""
@@ -616,6 +621,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     images: tuple[Image, ...] = ()
     spent: Spending | None = None
     versions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    outside: bool = False
 
     @property
     def made(self) -> bool:

@@ -24,7 +24,6 @@ from clew.core.events import (
     Judged,
     Observation,
     Suspended,
-    Trust,
     Verdict,
 )
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
@@ -248,7 +247,7 @@ async def _attempt(
 
     An effect that has begun is not cut by a cancellation: `uncut` keeps that.
     """
-    trust, limit = trust_of(tool, journal.trajectory), attempt.timeout
+    limit = attempt.timeout
     post = partial(_post_late_result, journal, tool, call)
 
     async def begun(task: str, *, by: str = attempt.tool) -> None:
@@ -272,7 +271,7 @@ async def _attempt(
     except BaseException as error:
         if _is_interrupt(error):
             raise
-        return _raised(tool, call, error, trust)
+        return _raised(journal, tool, call, error)
     if hasattr(value, "__await__"):
         heard = partial(_report_late_end, post)
         ended = await run_with_deadline(value, limit, engine.patience.grace, heard, context, uncut)
@@ -281,13 +280,14 @@ async def _attempt(
         if ended.error is not None:
             if not isinstance(value, InThread) and _is_interrupt(ended.error):
                 raise ended.error
-            return _raised(tool, call, ended.error, trust)
+            return _raised(journal, tool, call, ended.error)
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
         return Judged(call.key, value, by=call.own_name)
     if isinstance(value, Suspended):
         if tool.effect in EFFECTFUL:
-            return _raised(tool, call, TypeError("a tool with an effect asks for no call"), trust)
+            wrong = TypeError("a tool with an effect asks for no call")
+            return _raised(journal, tool, call, wrong)
         return msgspec.structs.replace(value, call=call.key)
     return observed(engine, journal.trajectory, tool, call, value)
 
@@ -298,13 +298,15 @@ def _at_work(journal: Journal, tool: Tool, attempt: Attempt, task: str, by: str)
     return msgspec.structs.replace(attempt, task=task, tool=by, handed=to.get(by, ""))
 
 
-def _raised(tool: Tool, call: Call, error: BaseException, trust: Trust) -> Observation:
-    """The observation of an exception."""
+def _raised(journal: Journal, tool: Tool, call: Call, error: BaseException) -> Observation:
+    """The observation of an exception, whose text may quote whatever the tool read."""
     if isinstance(error, ToolError):
+        own = error.trusted and tool.trust == "trusted"
+        trust = journal.trajectory.trust if own else "untrusted"
         return failed(tool, call, "tool_error", message_of(error), "not_done", trust=trust)
     return failed(
         tool, call, "crashed", described(error),
-        "unknown" if tool.effect in EFFECTFUL else "not_done", traced(error), trust=trust,
+        "unknown" if tool.effect in EFFECTFUL else "not_done", traced(error),
     )  # fmt: skip
 
 

@@ -418,7 +418,8 @@ class Journal:
     async def receive(self) -> None:
         """Move messages from the inbox, and late results of tools, into the record."""
         while self.words:
-            await self.record(Note(text_parts(self.words[0]), source="late"))
+            word = text_parts(self.words[0])
+            await self.record(Note(word, source="late", trust="untrusted"))
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
             await self.record(admitted(self.trajectory, body), taken=(number,))

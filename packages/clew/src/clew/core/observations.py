@@ -131,6 +131,7 @@ def observed(
         content=content,
         effect=tool.effect,
         trust=trust_of(returned, trajectory),
+        outside=tool.trust == "trusted" != returned.trust,
     )
     if isinstance(value, Observation) or returned.images:  # what a tool says must be readable again
         try:

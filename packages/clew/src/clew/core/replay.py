@@ -248,7 +248,8 @@ class _Replaying(Journal):
         if isinstance(old, Observation) and isinstance(new, Observation):
             # that a call was late is for the clock to say
             trust = old.trust if old.code == "timeout" else new.trust
-            new = msgspec.structs.replace(new, blob=old.blob, trust=trust)
+            # nor does a result that is given again say whose word it was when it came
+            new = msgspec.structs.replace(new, blob=old.blob, trust=trust, outside=old.outside)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)

@@ -100,7 +100,7 @@ class Trajectory:
         self.visible_tools: list[str] = []
         """The tools shown during the run, in order, without those shown from the start."""
         self.untainted = True
-        """Whether nothing untrusted has been observed, in this run or for its goal."""
+        """Whether nothing untrusted was read: observed, told of the tools, or for its goal."""
         self.trust: Trust = "trusted"
         """How far to trust what the model wrote last: not if it had read untrusted text by then."""
         self.planned: Planned | None = None
@@ -295,8 +295,14 @@ class Trajectory:
         self.spec, self.visible_goal = event.spec, (goal := event.goal)
         self.grant, self.trust = event.grant, event.trust
         self.untainted = event.trust == "trusted"
+        self._read_tools(event.spec)
         self.pending_input.append(goal)
         self._tell(event.done)
+
+    def _read_tools(self, spec: AgentSpec) -> None:
+        """A model reads what others wrote of their tools before all else."""
+        if any(tool.foreign for tool in spec.tools.values()):
+            self.untainted = False
 
     def _tell(self, done: tuple[Done, ...]) -> None:
         """What other runs did is told, and is not to be repeated unasked."""
@@ -310,6 +316,7 @@ class Trajectory:
         So is a landing, and the model is told; but not under the eyes of an answer given in it.
         """
         self.spec = event.spec
+        self._read_tools(event.spec)
         self.rejected, self.faults_in_row = [], 0
         if self.stop is None:
             goes_on = self.step.answer is None
@@ -330,6 +337,7 @@ class Trajectory:
     def _fork(self, event: Forked) -> None:
         """Another run: what was said and landed stands; an interrupt, or a grant's past, not."""
         self.spec = event.spec
+        self._read_tools(event.spec)
         self.stop = self.cancel = None
         if event.grant is not None:
             self.grant, self.total, self.spent = event.grant, Totals(), Totals()

@@ -85,4 +85,11 @@ class PartError(ClewError):
 
 
 class ToolError(ClewError):
-    """Raise it in a tool to tell the model what is wrong. It promises that nothing was done."""
+    """Raise it in a tool to tell the model what is wrong. It promises that nothing was done.
+
+    Its text may quote what the tool read, so it is untrusted; `trusted` says that it does not.
+    """
+
+    def __init__(self, *args: object, trusted: bool = False) -> None:
+        super().__init__(*args)
+        self.trusted = trusted

@@ -22,10 +22,12 @@ def backtrack(max_rewinds: int = 3) -> Tool:
         made, step = CALL.get(), int(args["step"])
         here = int(key.rpartition(":")[2].partition(".")[0])
         if step >= here:
-            raise ToolError(f"this is step {here}: go back to an earlier one, or to 0")
+            text = f"this is step {here}: go back to an earlier one, or to 0"
+            raise ToolError(text, trusted=True)
         done = 0 if made is None else sum(one.by == MODEL for one in made.record.omitted.rewinds)
         if done >= max_rewinds:
-            raise ToolError(f"you went back {done} times, which is all you may: go on from here")
+            text = f"you went back {done} times, which is all you may: go on from here"
+            raise ToolError(text, trusted=True)
         return f"the steps after step {step} are left out"
 
     return Tool(

@@ -83,7 +83,10 @@ def calc() -> Tool:
     """The tool over `calculate`; its answer says whether it is exact."""
 
     def call(args: dict[str, Json], key: str) -> Any:
-        return calculate(args["expression"])
+        try:
+            return calculate(args["expression"])
+        except ToolError as error:
+            raise ToolError(str(error), trusted=True) from error
 
     return Tool(
         name="calc",

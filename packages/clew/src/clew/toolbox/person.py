@@ -51,7 +51,7 @@ def ask_person() -> Tool:
 async def _answered(args: dict[str, Json], _key: str) -> Json:
     if "answer" not in args:
         message = "nobody gave an answer: go on with what you know, and say what you assumed"
-        raise ToolError(message)
+        raise ToolError(message, trusted=True)
     return args["answer"]
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import anyio
 import msgspec
@@ -92,6 +92,16 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
     )
 
 
+class _Why(NamedTuple):
+    """Why the first tool did nothing; not `trusted`, the text may quote what it read."""
+
+    text: str
+    trusted: bool = False
+
+
+_HANDED_ON: Final = _Why("the call was already passed to the fallback tool", trusted=True)
+
+
 @dataclass(frozen=True)
 class _Pair:
     """Two tools; the second is called if the first did nothing."""
@@ -102,13 +112,14 @@ class _Pair:
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         """Call the first tool, else the second."""
-        if self._was_handed_on(key):
-            why = "the call was already passed to the fallback tool"
-        else:
+        value: Any = None
+        why: _Why | None = _HANDED_ON
+        if not self._was_handed_on(key):
             value, why = await self._first(args, key)
-            if not why:
-                return value
-        return await self._second(args, key, f"{self.tool.name} did not do it: {why}")
+        if why is None:
+            return value
+        text = f"{self.tool.name} did not do it: {why.text}"
+        return await self._second(args, key, _Why(text, why.trusted))
 
     @property
     def stoppable(self) -> bool:
@@ -122,7 +133,7 @@ class _Pair:
         tried = made.record.call(key.rpartition(":")[2]).attempts
         return any(one.task == made.task and one.tool in _names(self.other) for one in tried)
 
-    async def _first(self, args: dict[str, Json], key: str) -> tuple[Any, str]:
+    async def _first(self, args: dict[str, Json], key: str) -> tuple[Any, _Why | None]:
         """The result of the first tool, or why it certainly did nothing."""
         tool = self.tool
         reads = tool.effect not in EFFECTFUL
@@ -132,20 +143,21 @@ class _Pair:
             with anyio.move_on_after(timeout) as scope:
                 value = await _called(tool, args, key)
         except ToolError as error:
-            return None, message_of(error)
+            return None, _Why(message_of(error), error.trusted)
         except Exception as error:
             if not reads:
                 raise
-            return None, described(error)
+            return None, _Why(described(error))
         if scope.cancelled_caught:
-            return None, f"it did not end in {timeout:g} s"
+            return None, _Why(f"it did not end in {timeout:g} s", trusted=True)
         if not isinstance(value, Observation) or value.ok or value.code in _TOLD:
-            return value, ""
-        return value, value.text if reads or value.outcome == "not_done" else ""
+            return value, None
+        failed = value.text and (reads or value.outcome == "not_done")
+        return value, _Why(value.text, value.trust == "trusted") if failed else None
 
-    async def _second(self, args: dict[str, Json], key: str, why: str) -> Any:
+    async def _second(self, args: dict[str, Json], key: str, first: _Why) -> Any:
         """The result of the second tool, with a note. Raises what that tool raises."""
-        other, mapped = self.other, renamed(args, self.names)
+        other, mapped, why = self.other, renamed(args, self.names), first.text
         if wrong := problems(other.parameters, mapped):
             raise ToolError(f"{why}. {other.name} cannot be called instead: {'; '.join(wrong)}")
         await self._hand_on(key)
@@ -162,7 +174,8 @@ class _Pair:
             raise ToolError(f"{failed}it asks a person: call {other.name} itself")
         if isinstance(value, Observation) and not value.ok and value.outcome == "not_done":
             raise ToolError(f"{failed}{value.text}")
-        return _noted(value, other, f"{other.name} answered, since {why}")
+        seen = _noted(value, other, f"{other.name} answered, since {why}")
+        return seen if first.trusted else msgspec.structs.replace(seen, trust="untrusted")
 
     async def _hand_on(self, key: str) -> None:
         """Record an attempt of the second tool before its effect; it sees only its own task."""

@@ -10,7 +10,7 @@ import anyio
 
 from clew.agent.agent import Agent
 from clew.agent.runner import start
-from clew.core.events import Entry, Json
+from clew.core.events import Entry, Json, Trust
 from clew.core.interfaces import Store
 from clew.core.journal import catch_up
 from clew.core.trajectory import Trajectory
@@ -34,11 +34,13 @@ async def submit(
     queue: str = QUEUE,
     run_id: str = "",
     origin: dict[str, Json] | None = None,
+    trust: Trust = "trusted",
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
     The worker needs the agent: from Python you pass it to the worker; for the command line and
-    agent files it builds it from the `origin`. Raises `ConfigError` if workers cannot share the
+    agent files it builds it from the `origin`. `trust` is that of the goal: untrusted if no person
+    wrote it. Raises `ConfigError` if workers cannot share the
     store.
     """
     check_argument("agent", agent, Agent, "an Agent")
@@ -48,7 +50,9 @@ async def submit(
         raise ConfigError(message)
     async with store_at(store) as opened:
         shared(opened)
-        journal = await start(agent, goal, opened, run_id=run_id, origin=origin, queue=queue)
+        journal = await start(
+            agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust
+        )
         return journal.run_id
 
 

@@ -223,10 +223,11 @@ class Origins:
         if tool is None or tool.name == FINISH or not observation.made:
             return
         labels, clean = tool.labels, self.all_known(call.args)
-        self.has_read |= tool.effect != "pure" or tool.trust != "trusted" or not clean
+        own = _is_own(tool, observation)
+        self.has_read |= tool.effect != "pure" or not own or not clean
         if tool.name in self._judged and observation.outcome != "not_done":
             self._note_made(tool.name, call.args)
-        if tool.trust != "trusted" or not clean:
+        if not own or not clean:
             self.untrusted[f"{tool.name} ({call.key})"] = observation.text.casefold()
         if not observation.ok:
             return
@@ -234,7 +235,7 @@ class Origins:
         if tool.effect in EFFECTFUL:
             self._learn_effect(tool, call, observation.content, where)
         else:
-            self._learn(tool, call, observation.content, where, clean=clean)
+            self._learn(tool, call, observation, where, clean=clean)
         if labels.secret:
             texts = (it for it in leaves(observation.content) if isinstance(it, str))
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
@@ -247,13 +248,16 @@ class Origins:
             if name not in tool.labels.content:
                 self._know(leaves(value), ALLOWED)
 
-    def _learn(self, tool: ToolSpec, call: Call, content: Json, where: str, *, clean: bool) -> None:
+    def _learn(
+        self, tool: ToolSpec, call: Call, seen: Observation, where: str, *, clean: bool
+    ) -> None:
+        content = seen.content
         labels, records = tool.labels, records_of(content)
         for record in keyed(records, lambda value: self.of(value) == PERSON):
             self._know_fields(labels, record, where, numbers_only=True)
         if not clean:
             return
-        if tool.trust == "trusted":
+        if _is_own(tool, seen):
             self._know(leaves(content), where)
             self._know((name for record in records for name in record), where)
             return
@@ -295,6 +299,11 @@ class Origins:
                 ):  # fmt: skip
                     return COMPUTED
         return None
+
+
+def _is_own(tool: ToolSpec, seen: Observation) -> bool:
+    """Whether no third party can have written what a tool gave."""
+    return tool.trust == "trusted" and not seen.outside and (seen.ok or seen.trust == "trusted")
 
 
 def _parts_of(text: str) -> set[str]:
