@@ -36,7 +36,7 @@ def test_structured_content_stands_for_a_text_that_says_the_same(
 
 def test_a_failure_without_a_word_says_so() -> None:
     seen = observation_of(result(isError=True), "trusted")
-    assert (seen.ok, seen.trust) == (False, "trusted")
+    assert (seen.ok, seen.trust) == (False, "untrusted")
     assert seen.text == "ERROR: tool_error: the tool failed and does not say why"
 
 

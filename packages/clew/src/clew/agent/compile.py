@@ -130,7 +130,7 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
     return partial(parts.agent.context.review, seconds=limits.reply_seconds, grace=limits.grace)
 
 
-def _setting(tool: ToolSpec) -> ToolSetting:
+def _in_record(tool: ToolSpec) -> ToolSetting:
     """A tool as the record has it; whoever trusts its results vouches for its description too."""
     foreign = tool.labels.foreign and tool.trust != "trusted"
     return ToolSetting(tool.version, tool.effect, schema_hash(tool), foreign)
@@ -140,7 +140,7 @@ def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
     agent = parts.agent
     visible = described(parts.own_tools, parts.variant)
-    tools = {tool.name: _setting(tool) for tool in visible}
+    tools = {tool.name: _in_record(tool) for tool in visible}
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
         "tries": agent.tries,
