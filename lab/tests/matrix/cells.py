@@ -161,6 +161,7 @@ class Bench:
 def write_files(cell: Cell, folder: Path, placeholders: Mapping[str, str | int], acts: str) -> None:
     """The agent file of a cell, and what it names."""
     fields: dict[str, Any] = {"model": MODEL, "store": "runs.sqlite", "tools": [f"{PARTS}:{acts}"]}
+    fields["provenance"] = "off"  # the model behind the server plans nothing
     if acts not in IN_PROCESS:
         fields["tools"] = []
     if cell.way.strategy:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from clew import Trajectory
 from clew.agent_files import load_agent
-from clew.interfaces import Rewound
+from clew.interfaces import Judged, Rewound
 from clew.memory import MemorySource, open_memory
 from tests.matrix.model import GOAL, Script, text_of
 from tests.matrix.outcome import Outcome, Request, every
@@ -556,6 +556,25 @@ def part_seconds(o: Outcome) -> Iterator[str]:
 def guards(o: Outcome) -> Iterator[str]:
     if wrong := [line for line in o.effects if " mild-" not in line]:
         yield f"done as no guard had said: {wrong}"
+
+
+def judged_by_origin(o: Outcome) -> list[str]:
+    """The calls that the guard `Provenance` asked about, or refused."""
+    events = [entry.event for record in o.records.values() for entry in record.entries]
+    judged = (event for event in events if isinstance(event, Judged))
+    return [event.call for event in judged if event.by.startswith("Provenance(")]
+
+
+@promise("provenance.level", values={"provenance": {"level": "strict"}}, lax="acts answers")
+def provenance(o: Outcome) -> Iterator[str]:
+    if o.situation == "plain" and not judged_by_origin(o):
+        yield "nothing was asked about, though no plan calls for it"
+
+
+@promise("provenance.exempt", values={"provenance": {"level": "strict", "exempt": ["<ACTS>"]}})
+def exempt(o: Outcome) -> Iterator[str]:
+    if calls := judged_by_origin(o):
+        yield f"asked about though the tool is exempt: {calls}"
 
 
 @promise(

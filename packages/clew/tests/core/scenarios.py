@@ -4,7 +4,7 @@ Each is used by several tests: run once, cut after every entry and gone on with,
 with the view dropped at every step, and on both event loops.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from clew import Agent, Context, Limits, Tool, ToolError, Verdict, tool
 from clew.core.events import RawCall, Reply, Status
 from clew.core.trajectory import Call, Trajectory
-from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.tools import Key
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
@@ -189,9 +189,19 @@ def relaying(*script: Any, **options: Any) -> Callable[[Path], Agent]:
 
     def make(folder: Path) -> Agent:
         tools = [lookup, RELAY, *effect_tools(Ledger(folder / "effects"))]
-        return Agent(model=ScriptedModel(script, tools=tools), tools=tools, **options)
+        model = ScriptedModel(script, tools=tools, plan=[*_with_asked(script)])
+        return Agent(model=model, tools=tools, **options)
 
     return make
+
+
+def _with_asked(script: Sequence[Any]) -> Iterator[Move]:
+    """The moves of a script, and the calls that calls of `relay` in it ask for."""
+    for line in script:
+        if isinstance(line, Move):
+            yield line
+            asked = [each for action in line.actions for each in action.args.get("calls", ())]
+            yield from (act(each["tool"], **each["args"]) for each in asked)
 
 
 def relayed(*calls: tuple[str, str], **options: Any) -> Any:

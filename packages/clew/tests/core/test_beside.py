@@ -25,6 +25,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, acts, say
 from clew.testing.models import Line
 from tests.guards.verdicts import verdict_on
@@ -71,7 +72,9 @@ class Office:
 
 
 def clerk(office: Office, *lines: Line, **fields: Any) -> Agent:
-    return Agent(ScriptedModel([act("meet"), *lines, say("ok")]), office.tools(), **fields)
+    guards = [*fields.pop("guards", ()), Provenance("off")]
+    model = ScriptedModel([act("meet"), *lines, say("ok")])
+    return Agent(model, office.tools(), guards=guards, **fields)
 
 
 def whole(one: Agent, other: Agent, name: str = "strategy:own") -> Agent:

@@ -78,7 +78,7 @@ async def test_a_worker_that_was_cut_off_takes_nothing_of_the_next_ones(tmp_path
         return next(e for e in events if isinstance(e, kind) and getattr(e, "call", "") == call)
 
     journal = await Journal.create(store := MemoryStore(), trajectory.started, "run")
-    for event in [*events[1:5], of(Observation, "2.3"), of(Attempt, "2.2")]:
+    for event in [*events[1:6], of(Observation, "2.3"), of(Attempt, "2.2")]:
         await journal.record(event)
     await go_on(scenario, agent, store)
     record = await read("run", store=store)

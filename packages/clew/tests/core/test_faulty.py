@@ -15,6 +15,7 @@ from clew.core.events import EFFECTFUL, Observation, Reply, Thought
 from clew.core.loop import run
 from clew.core.replay import replay
 from clew.core.trajectory import Trajectory
+from clew.guards import Provenance
 from clew.stores.memory import MemoryStore
 from clew.testing.models import (
     NATIVE_FAULTS,
@@ -68,7 +69,7 @@ async def play(folder: Path, codec: str, script: list[Any], seed: int, rate: flo
     faults = NATIVE_FAULTS if codec == "native" else TEXT_FAULTS
     scripted = ScriptedModel(script, codec=codec, tools=tools)
     model = FaultyModel(scripted, seed, rate, faults)
-    agent = Agent(model=model, tools=tools, codec=codec, limits=LIMITS)
+    agent = Agent(model=model, tools=tools, codec=codec, limits=LIMITS, guards=[Provenance("off")])
     journal = await start(agent, "What is it?", MemoryStore())
     trajectory = await run(agent.engine, journal)
     held_together(trajectory)

@@ -49,6 +49,7 @@ from clew.core.fork import find_fork_point
 from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.family import hold_letters, letters
 from tests.core.play import copy, play
@@ -135,8 +136,8 @@ def agent_of(folder: Path, word: str = "one", **changes: Any) -> Agent:
     folder.mkdir(exist_ok=True)
     tools = [lookup, add, broken, *effect_tools(Ledger(folder / "effects"))]
     limits = Limits(steps=STEPS - ANSWER - 1, tool_calls=99)
-    agent = Agent(model=ScriptedModel(script(word), tools=tools), tools=tools, limits=limits)
-    return agent.replace(**changes)
+    model, off = ScriptedModel(script(word), tools=tools), [Provenance("off")]
+    return Agent(model=model, tools=tools, limits=limits, guards=off).replace(**changes)
 
 
 async def long_run(folder: Path, store: Store, run_id: str = "run") -> Trajectory:
@@ -382,7 +383,8 @@ async def test_another_model_with_another_format_takes_over(
 def sender(folder: Path, *lines: Any, **options: Any) -> Agent:
     """An agent that has effects."""
     tools = [lookup, *effect_tools(Ledger(folder / "effects"))]
-    return Agent(model=ScriptedModel(lines, tools=tools), tools=tools, **options)
+    guards = [*options.pop("guards", ()), Provenance("off")]
+    return Agent(model=ScriptedModel(lines, tools=tools), tools=tools, guards=guards, **options)
 
 
 async def test_what_the_parent_did_after_the_cut_stays_in_view(tmp_path: Path) -> None:

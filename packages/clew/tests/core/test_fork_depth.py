@@ -7,6 +7,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Tool, delegate, fork, read, resume, rule, run, tool
 from clew.core.interfaces import AgentTool, Prompt
+from clew.guards import Provenance
 from clew.testing.models import Line, ScriptedModel, act, acts, say
 from tests.core.play import copy
 
@@ -50,7 +51,9 @@ class House:
         self.reader = self.asked("reader", find, lambda _: act("find", who="ada"))
 
     def asked(self, name: str, inner: Tool | AgentTool, line: Any) -> AgentTool:
-        agent = Agent(ScriptedModel([line, say("It is done.")]), tools=[inner])
+        agent = Agent(
+            ScriptedModel([line, say("It is done.")]), tools=[inner], guards=[Provenance("off")]
+        )
         return delegate(agent, name=name, description=f"The {name}.")
 
     def sends(self, prompt: Prompt) -> list[Any]:
@@ -62,7 +65,7 @@ class House:
 
     def desk(self, *script: Line) -> Agent:
         tools: list[Tool | AgentTool] = [self.find, self.send, self.clerk, self.office, self.reader]
-        return Agent(ScriptedModel([*script, say("Done.")]), tools=tools)
+        return Agent(ScriptedModel([*script, say("Done.")]), tools, guards=[Provenance("off")])
 
 
 ASK_CLERK = act("clerk", task="letter:ada")

@@ -31,6 +31,7 @@ from clew.core.moves import next_move
 from clew.core.pending import pending_here
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
 from clew.core.trajectory import Trajectory
+from clew.guards import Provenance
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
 from clew.support.prompt_parts import Parts, joined
@@ -50,7 +51,9 @@ def tool(name: str = "look", **fields: Any) -> Tool:
 
 
 def agent(*guards: Any, **fields: Any) -> Agent:
-    return Agent(ScriptedModel([]), fields.pop("tools", [tool()]), guards=guards, **fields)
+    off = Provenance("off")
+    model, tools = ScriptedModel([]), fields.pop("tools", [tool()])
+    return Agent(model, tools, guards=[*guards, off], **fields)
 
 
 async def said(who: Agent, run: Trajectory, key: str = "1.1") -> list[Any]:

@@ -7,6 +7,7 @@ import pytest
 from clew import Agent, Limits, read, replay, run, tool
 from clew.core.events import Action, RawCall, Reply, Thought, decode
 from clew.core.journal import Journal, load
+from clew.guards import Provenance
 from clew.retention import export_runs, gc, import_runs, verify
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish
@@ -26,7 +27,8 @@ def write(text: str) -> str:
 async def test_long_arguments_are_stored_once(maker: Maker, tmp_path: Path) -> None:
     store = maker(tmp_path)
     script = [act("write", text=LONG), act("write", text=f"{LONG}."), finish("done")]
-    agent = Agent(model=ScriptedModel(script), tools=[write], limits=Limits(steps=5))
+    off = [Provenance("off")]  # else its plan has them once more
+    agent = Agent(ScriptedModel(script), [write], limits=Limits(steps=5), guards=off)
     result = await run(agent, "Write", store=store, run_id="run")
     assert result.answer == "done"
     assert sum(len(line.body) for line in await store.read("run")) < len(LONG) / 4

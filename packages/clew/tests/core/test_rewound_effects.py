@@ -25,6 +25,7 @@ from clew import (
 )
 from clew.core.events import Entry, RawCall, Reply, Rewound, encode
 from clew.core.interfaces import AgentTool, Model, Prompt, Store
+from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
 from clew.toolbox import backtrack
 from tests.core.play import copy
@@ -69,7 +70,8 @@ class Office:
 
     def agent(self, *script: Any, model: Model | None = None, **more: Any) -> Agent:
         """An agent that makes these moves."""
-        return Agent(model or ScriptedModel([*script]), self.tools, **more)
+        guards = [*more.pop("guards", ()), Provenance("off")]
+        return Agent(model or ScriptedModel([*script]), self.tools, guards=guards, **more)
 
 
 async def rewound(office: Office, *script: Any, to: int = 1, **more: Any) -> MemoryStore:
@@ -197,7 +199,8 @@ async def test_what_a_sub_agent_did_counts(again: Callable[[], Any]) -> None:
     office, store = Office(), MemoryStore()
 
     def agent(*script: Any) -> Agent:
-        return Agent(ScriptedModel([*script]), [*office.tools, below(office)])
+        tools: list[Tool | AgentTool] = [*office.tools, below(office)]
+        return Agent(ScriptedModel([*script]), tools, guards=[Provenance("off")])
 
     first = agent(act("look", name="ada"), act("helper", task="Write to Ada."), say("done"))
     await run(first, "Write.", store=store, run_id="r")
@@ -264,6 +267,6 @@ async def test_a_model_that_goes_back_by_itself_is_told_and_not_held() -> None:
         return say("done") if went_back(prompt) else back
 
     model = ScriptedModel([act("look", name="ada"), writes, goes_back])
-    agent = Agent(model, [*office.tools, backtrack()])
+    agent = Agent(model, [*office.tools, backtrack()], guards=[Provenance("off")])
     done = await run(agent, "Write.", store=store, run_id="r")
     assert (done.status, office.letters) == ("answered", ["ada", "ada"])

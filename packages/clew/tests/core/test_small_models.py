@@ -26,6 +26,7 @@ from clew.context.instructions import SHORT
 from clew.context.variants import billions_in
 from clew.core.events import Action, Changed, Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from tests.core.watched import Watched, watched
@@ -52,7 +53,7 @@ TOOLS = [search, read_note]
 
 def small(*script: Line, codec: str = "json", **changes: Any) -> Agent:
     model = watched(*script, codec=codec, tools=TOOLS, name=SMALL)
-    return Agent(model=model, tools=TOOLS, **changes)
+    return Agent(model=model, tools=TOOLS, guards=[Provenance("off")], **changes)
 
 
 def sent_by(agent: Agent) -> list[Prompt]:

@@ -9,6 +9,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, Trajectory, delegate, read, resume, rule, run
 from clew.core.events import ACTING
 from clew.core.interfaces import AgentTool, Guard, Prompt, Tool
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.core.relay import RELAY
 from tests.guards.verdicts import verdict_on
@@ -196,7 +197,8 @@ class Whole:
             self.texts.extend(part.text for part in prompt.parts if part.role == "tool")
             return say("ok")
 
-        agent = Agent(ScriptedModel([*moves, told]), self.tools, prompt="Work.")
+        off = [Provenance("off")]
+        agent = Agent(ScriptedModel([*moves, told]), self.tools, prompt="Work.", guards=off)
         made = delegate(agent, name="helper", description="It helps.")
         return replace(made, caps=self.caps)
 

@@ -36,6 +36,7 @@ from clew import (
 from clew.context import PROMPT
 from clew.core.interfaces import Retry
 from clew.core.journal import load
+from clew.guards import Provenance
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat
@@ -226,7 +227,7 @@ def agent(model: Any, steps: int) -> Agent:
     return Agent(
         model=model,
         tools=[look, clock, shot, pay, FIND],
-        guards=[ask_first],
+        guards=[ask_first, Provenance("off")],
         limits=Limits(steps=steps, tool_calls=400, faults=40),
         prompt=PROMPT,
     )

@@ -21,6 +21,7 @@ from clew.core.events import Charged, Entry, Forked, Started, Thought
 from clew.core.interfaces import Listener, Retry, Store
 from clew.core.journal import load
 from clew.core.loop import run
+from clew.guards import Provenance
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
@@ -148,6 +149,7 @@ def agent(model: Any) -> Agent:
     return Agent(
         model=model,
         tools=[look_up, add, light],
+        guards=[Provenance("off")],
         limits=Limits(steps=STEPS, tool_calls=200, faults=9),
         prompt=PROMPT.replace(variants=()),
     )

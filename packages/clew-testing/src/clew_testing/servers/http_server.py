@@ -8,12 +8,13 @@ One script can so drive every provider. Nothing beyond the standard library is n
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, cast
 from urllib.parse import parse_qsl, unquote
 
+from clew.testing import asks_for_plan, written_plan
 from clew_testing.model_script import Cut, Delay, Drop, Fail, Say, Script, Send, Turn
 
 __all__ = [
@@ -104,12 +105,14 @@ class HttpServer:
     Args:
         service: Whose form it speaks.
         script: What to answer, one entry a request, plain or streamed, whichever was asked for.
-            Requests that the service refuses use up none.
+            Requests that the service refuses use up none, nor do those for a plan
+            (`clew.guards.Planned`), which are answered with the calls of the script.
         piece: The size in bytes of the pieces that a stream is sent in (0: one event each).
     """
 
     def __init__(self, service: Service, script: Script = (), *, piece: int = 0) -> None:
         turns: Iterator[Turn] = iter(()) if callable(script) else iter(script)
+        self._plan = written_plan(_calls_of(script) if isinstance(script, Sequence) else ())
         self._next: Callable[[dict[str, Any]], Turn] = (
             script
             if callable(script)
@@ -118,7 +121,9 @@ class HttpServer:
         self._service = service
         self._piece = piece
         self.requests: list[ReceivedRequest] = []
-        """All requests for completions, refused ones included."""
+        """All requests for thoughts, refused ones included."""
+        self.plans: list[ReceivedRequest] = []
+        """All requests for plans, which use up no entry of the script: its own calls are given."""
         self.connections = 0
         """How many connections were opened."""
         self.base_url = ""
@@ -179,6 +184,10 @@ class HttpServer:
         if isinstance(form, (Send, Fail)):
             await self._fixed(writer, form)
             return version == "HTTP/1.1"
+        if asks_for_plan(seen.raw):
+            self.plans.append(seen)
+            await self._send(writer, form.refuse(seen) or Say(self._plan), form, seen)
+            return True
         self.requests.append(seen)
         turn = form.refuse(seen) or self._next(seen.body)
         match turn:
@@ -226,6 +235,14 @@ class HttpServer:
         else:
             body = self._service.error(turn)
             await _send_plain(writer, turn.status, body, JSON | dict(turn.headers), at)
+
+
+def _calls_of(script: Iterable[Turn]) -> Iterator[tuple[str, str | None]]:
+    """The calls of a script, in order, those of replies that are cut off or late too."""
+    for turn in script:
+        answer = turn.of if isinstance(turn, Cut | Delay) else turn
+        if isinstance(answer, Say):
+            yield from answer.calls
 
 
 async def _read(reader: asyncio.StreamReader) -> tuple[ReceivedRequest, str]:

@@ -21,7 +21,7 @@ import anyio
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.broken_runs import is_set_aside
-from clew.agent.compare import as_begun
+from clew.agent.compare import as_begun, as_judged
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Result, complete_result
 from clew.agent.runner import drive, start, start_fork, take_up
@@ -249,7 +249,8 @@ async def replay(
     """
     _check_agent(agent)
     record = await read(run_id, store=store)
-    return await replay_record(as_begun(agent, record).engine, record, MemoryStore(), stand_ins)
+    agent = as_begun(as_judged(agent, record), record)
+    return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
 
 
 async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:

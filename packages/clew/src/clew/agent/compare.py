@@ -13,6 +13,7 @@ from clew.core.interfaces import Finder
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Step, Trajectory
+from clew.guards import Provenance
 from clew.support.arguments import check_argument
 from clew.support.structural import Structural
 
@@ -134,6 +135,16 @@ def as_begun(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
         left = changes_to_accept(spec, redact(begun.spec))
         agent = begun if len(left) < len(different) else agent
     return agent
+
+
+def as_judged(agent: Agent[A_co], record: Trajectory) -> Agent[A_co]:
+    """The agent without the guard `Provenance`, where the record has none and the agent leaves it
+    open: a replay judges as the run was judged.
+    """
+    spec = record.spec or record.started.spec
+    if "provenance" in spec.parts or any(isinstance(it, Provenance) for it in agent.guards):
+        return agent
+    return agent.replace(guards=[*agent.guards, Provenance("off")])
 
 
 def _with_variant(agent: Agent[A_co], spec: AgentSpec) -> Agent[A_co]:

@@ -167,7 +167,7 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     named = {
-        "provenance": parts.provenance.setting if parts.acts else None,
+        "provenance": parts.provenance.as_recorded if parts.acts else None,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

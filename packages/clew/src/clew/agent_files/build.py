@@ -10,13 +10,20 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.agent.reply_parser import with_parser
-from clew.agent.validate import check_cost, check_screens
+from clew.agent.validate import check_cost, check_screens, check_tool_names
 from clew.agent_files.connection import model_beside, model_settings
 from clew.agent_files.contexts import context_of
 from clew.agent_files.fallbacks import with_fallbacks
 from clew.agent_files.imports import imported, imported_function, imported_tools
 from clew.agent_files.read import described, read_agent_file
-from clew.agent_files.spec import AgentPartError, ModelConnection, PromptTable, Spec, part
+from clew.agent_files.spec import (
+    AgentPartError,
+    ModelConnection,
+    PromptTable,
+    ProvenanceTable,
+    Spec,
+    part,
+)
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
@@ -154,6 +161,9 @@ def _find_fault(
         check_screens(fields["screens"])
     with part("limits", "cost"):
         check_cost(spec.limits.cost, (), priced=model.info.priced)
+    with part("provenance", "exempt"):
+        names = [tool.name for _, tools in placed for tool in tools]
+        check_tool_names("provenance: exempt", spec.judges.exempt, names)
     with part("codec"):
         codec = _codec(spec, model, instructions(fields.get("prompt", PROMPT)))
     if codec.native:
@@ -343,6 +353,8 @@ def _screens(spec: Spec) -> list[Any]:
 def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a named tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
+    if (judges := spec.judges) != ProvenanceTable():
+        guards.append(judges.guard)
     for name in sorted({*spec.named_tools}.intersection(names(GUARDS))):
         with part("tools", name):
             make = require(GUARDS, name)

@@ -29,6 +29,10 @@ def without_gone_tools(
         spec["fallbacks"] = {
             name: other for name, other in others.items() if gone.isdisjoint((name, _tool(other)))
         }
+    if isinstance(spec.get("provenance"), dict) and not _says(tools, "provenance.exempt"):
+        judges = _table(spec, "provenance")
+        exempt = [each for each in judges.get("exempt", ()) if each not in gone]
+        spec["provenance"] = {**judges, "exempt": exempt}
     always: list[str] = list(retrieval.get("always", ()))
     if always and not _says(tools, "retrieval.always"):
         spec["retrieval"] = {**retrieval, "always": [each for each in always if each not in gone]}

@@ -17,6 +17,7 @@ from clew.agent.subagents import delegation_spec
 from clew.agent_files.build import with_examples
 from clew.agent_files.fallbacks import knowing_fallbacks
 from clew.agent_files.provenance import spec_of
+from clew.agent_files.recorded_provenance import recorded_provenance
 from clew.agent_files.spec import Spec
 from clew.agent_files.strategies import recorded_strategy
 from clew.context.prompt_spec import recorded_prompt_spec
@@ -117,6 +118,11 @@ def _stand_ins(
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
     tools = sorted(tools_by_name.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
+    parts["guards"] = recorded_provenance(
+        recorded.parts, parts.get("guards", agent.guards), _NamedPart if lacking else None
+    )
+    if lacking and "provenance" in recorded.parts:
+        apart |= {"parts.guards", "parts.provenance"}
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
     limits = replace(agent.limits, calls_per_tool=caps).among(agent.parts.countable)
@@ -171,7 +177,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        answer="", retrieval=None, memory="", workspace="", strategy=None,
+        provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
         fallbacks={},
         parser="" if spec.parser == recorded.parser else spec.parser,

@@ -11,7 +11,9 @@ from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.events import Effect, Json
+from clew.guards import Provenance
 from clew.guards.limits import Limits, Repeats
+from clew.guards.provenance import Level
 from clew.support.errors import ConfigError
 
 USUAL: Final = ("calc", "planner")
@@ -261,6 +263,18 @@ class CompactionTable(FileTable, frozen=True):
     window: int | None = None
 
 
+class ProvenanceTable(FileTable, frozen=True):
+    """The table `provenance`: the settings of `clew.guards.Provenance`."""
+
+    level: Level = "standard"
+    exempt: tuple[str, ...] = ()
+
+    @property
+    def guard(self) -> Provenance:
+        """The guard meant."""
+        return Provenance(self.level, frozenset(self.exempt))
+
+
 class RewindsTable(FileTable, frozen=True):
     """The table `rewinds`: the settings of `clew.Rewinds`; `critic` is a model, or empty."""
 
@@ -305,6 +319,7 @@ class Spec(FileTable, frozen=True):
     limits: LimitsTable = LimitsTable()
     screens: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    provenance: Level | ProvenanceTable = "standard"
     bounds: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     grounded: GroundedTable | None = None
@@ -323,6 +338,12 @@ class Spec(FileTable, frozen=True):
         """The strategy, if there is one."""
         table = self.strategy
         return (StrategyTable(table) if table else None) if isinstance(table, str) else table
+
+    @property
+    def judges(self) -> ProvenanceTable:
+        """Which calls are judged by where their arguments come from."""
+        level = self.provenance
+        return level if isinstance(level, ProvenanceTable) else ProvenanceTable(level=level)
 
     @property
     def examples(self) -> int | None:
@@ -345,7 +366,8 @@ class Spec(FileTable, frozen=True):
         for name, value in changes.items():
             put(document, name.split("."), value)
         copy = msgspec.convert(document, Spec)
-        if not (self.limits.calls_per_tool or self.fallbacks or self.retrieval):
+        named = self.limits.calls_per_tool or self.fallbacks or self.judges.exempt
+        if not (named or self.retrieval):
             return copy  # nothing is said of single tools
         before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)
         return msgspec.convert(without_gone_tools(before, after, changes, USUAL), Spec)
@@ -379,5 +401,6 @@ def verbatim(text: str) -> dict[str, Json]:
 _AS_TABLES: Final[Mapping[str, Callable[[str], dict[str, Json]]]] = {
     "prompt": verbatim,
     "workspace": lambda folder: {"root": folder},
+    "provenance": lambda level: {"level": level},
 }
 """Keys that may be one text, as the table that it stands for."""

@@ -39,6 +39,10 @@ tools = ["calc", "planner"]
 # guards = ["my_guards:no_mail_outside"]
 # bounds = ["my_bounds:office_hours"]
 
+# Calls that act on what others wrote are asked about (docs/safety.md): standard, strict or off;
+# but for those of tools that are exempt. As one word: provenance = "off"
+# provenance = { level = "standard", exempt = ["append_log"] }
+
 # What checks an answer: grounded (names, numbers, dates, quotations and links must stand in the
 # passages that it cites), module:name. An answer that fails goes back to the model.
 # checks = ["grounded", "my_checks:has_a_source"]

@@ -50,6 +50,9 @@ def outside_parts(spec: Spec) -> Iterator[str]:
     parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
     parts |= {"guards": spec.guards, "bounds": spec.bounds, "checks": spec.checks}
     parts |= {"strategy": () if spec.planned is None else (spec.planned.name,)}
+    if spec.provenance != "standard":
+        free = ", ".join(spec.judges.exempt)
+        yield f"provenance {spec.judges.level}{' but for ' if free else ''}{free}"
     if spec.retrieval is not None:
         parts["embed"] = (spec.retrieval.embed,)
     for what, names in parts.items():

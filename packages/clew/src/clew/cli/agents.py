@@ -39,7 +39,7 @@ KEYS: Final[Mapping[str, str]] = {
 }
 """Options by the keys of agent files that they set, where those stand in a table."""
 
-LISTS: Final = ("tools", "screens", "guards", "bounds", "checks")
+LISTS: Final = ("tools", "screens", "guards", "bounds", "checks", "provenance.exempt")
 """Keys whose value is several names, which a command line writes between commas."""
 
 

@@ -20,6 +20,7 @@ from clew.testing.models import (
     recorded,
     say,
 )
+from clew.testing.plans import asks_for_plan, written_plan
 
 __all__ = [
     "NATIVE_FAULTS",
@@ -32,8 +33,10 @@ __all__ = [
     "ScriptedModel",
     "act",
     "acts",
+    "asks_for_plan",
     "finish",
     "position",
     "recorded",
     "say",
+    "written_plan",
 ]

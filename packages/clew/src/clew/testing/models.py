@@ -8,7 +8,7 @@ same model.
 import dataclasses
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
@@ -33,6 +33,7 @@ from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.errors import ModelError
 from clew.support.settings import check_fields
+from clew.testing.plans import written_plan
 from clew.tools.finish import answer_schema, finish_tool
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
@@ -135,14 +136,16 @@ class ScriptedModel:
 
     def _planned(self) -> Reply:
         """The calls of its plan, as a reply."""
-        calls: list[Json] = [
-            {"tool": action.name, "args": action.args}
-            for move in (self.script if self.plan is None else self.plan)
-            if isinstance(move, Move)
-            for action in move.actions
-        ]
-        text = encode({"calls": calls}).decode()
+        text = written_plan(self._calls(self.script if self.plan is None else self.plan))
         return Reply(text=text, usage=self.usage, model=self.name)
+
+    @staticmethod
+    def _calls(lines: Iterable[Line]) -> Iterator[tuple[str, str | Mapping[str, Json] | None]]:
+        for line in lines:
+            if isinstance(line, Move):
+                yield from ((action.name, action.args) for action in line.actions)
+            elif isinstance(line, Reply):
+                yield from ((call.name, call.arguments) for call in line.calls)
 
     def reply(self, prompt: Prompt, index: int) -> Reply:
         """Line `index` of the script as a reply."""
@@ -189,9 +192,10 @@ def recorded(record: Trajectory) -> ScriptedModel:
 
     Use it to run again with real tools; `clew.replay` needs no model at all.
     """
-    replies = [step.thought.reply for step in record if step.thought is not None]
-    spec = record.started.spec
-    return ScriptedModel(replies, name=spec.model, params=spec.params)
+    thoughts = [step.thought for step in record if step.thought is not None]
+    plan = [Move(actions=thought.actions) for thought in thoughts]
+    spec, replies = record.started.spec, [thought.reply for thought in thoughts]
+    return ScriptedModel(replies, name=spec.model, params=spec.params, plan=plan)
 
 
 _NativeFault: TypeAlias = Literal[

@@ -91,7 +91,7 @@ class BoundProvenance:
         return f"Provenance({self.level!r}{more})"
 
     @property
-    def setting(self) -> Json:
+    def as_recorded(self) -> Json:
         """As the settings of a run name it."""
         if self.level == "off":
             return None
