@@ -2,32 +2,30 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from clew.interfaces import Json
 from clew_mcp.pins import FIELDS, ServerPins, canonical
 from clew_mcp.settings import printable
 
-MAX_CHANGES: Final = 40
-"""Lines of differences that are shown; the rest is counted."""
-
-_LONGEST: Final = 300
+MAX_QUESTION_CHARS: Final = 20_000
+"""Characters of differences that a question shows: no longer one is asked."""
 
 
 def changes(pinned: ServerPins, now: ServerPins) -> tuple[str, ...]:
-    """Each difference in a line or a few; empty if and only if the digests are equal."""
+    """Each difference whole, in a line or a few; empty if and only if the digests are equal.
+
+    Nothing is cut: who accepts a change accepts all of it.
+    """
     if pinned.digest == now.digest:
         return ()
-    lines = [
+    return (
         *_changed("address", pinned.address, now.address),
         *_changed("server name", pinned.name, now.name),
         *_changed("server version", pinned.version, now.version),
         *_changed("instructions", pinned.instructions, now.instructions),
         *_tools(pinned, now),
-    ]
-    if len(lines) > MAX_CHANGES:
-        lines = [*lines[:MAX_CHANGES], f"… and {len(lines) - MAX_CHANGES} more lines"]
-    return (*lines,)
+    )
 
 
 def _tools(pinned: ServerPins, now: ServerPins) -> Iterator[str]:
@@ -43,12 +41,25 @@ def _tools(pinned: ServerPins, now: ServerPins) -> Iterator[str]:
             yield f"tool {printable(name)}: renamed to {printable(other)}"
     for name in new:
         yield f"tool {printable(name)}: added: {_value(after[name].get('description', ''))}"
+        yield from _rest(after[name])
     for name in (each for each in before if each in after):
         for field in FIELDS:
             lines = _changed(field, before[name].get(field), after[name].get(field))
             yield from (f"tool {printable(name)}: {line}" for line in lines)
     if len(now.by_name) < len(now.tools):
         yield "two tools have one name"
+        for tool in (one for one in now.tools if now.by_name[one["name"]] is not one):
+            name = printable(tool["name"])
+            yield f"tool {name}: another: {_value(tool.get('description', ''))}"
+            yield from _rest(tool)
+
+
+def _rest(tool: Mapping[str, Json]) -> Iterator[str]:
+    """What else the definition of a tool says that nobody has seen."""
+    name = printable(cast("str", tool["name"]))
+    for field in (one for one in FIELDS if one not in {"name", "description"}):
+        if (value := tool.get(field)) is not None:
+            yield f"tool {name}: {field}: {_value(value)}"
 
 
 def _same(one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
@@ -74,7 +85,7 @@ def _changed(what: str, before: Json, after: Json) -> Iterator[str]:
         yield f"{what}:"
         for line in difflib.unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm=""):
             if not line.startswith(("---", "+++", "@@")):
-                yield f"  {_cut(printable(line))}"
+                yield f"  {printable(line)}"
     elif before is None:
         yield f"{what}: added: {_value(after)}"
     elif after is None:
@@ -84,9 +95,6 @@ def _changed(what: str, before: Json, after: Json) -> Iterator[str]:
 
 
 def _value(value: Json) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
-    return _cut(f'"{printable(text)}"' if isinstance(value, str) else printable(text))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+    if isinstance(value, str):
+        return f'"{printable(value)}"'
+    return printable(canonical(value).decode())

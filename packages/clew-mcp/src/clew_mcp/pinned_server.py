@@ -18,7 +18,7 @@ from clew.interfaces import CALL, EFFECTFUL, CallContext, Effect, Json, Judged, 
 from clew.support.schema_parts import keywords
 from clew.tools import hold_open
 from clew_mcp.outcomes import ConnectionLost, SessionOver
-from clew_mcp.pin_changes import changes
+from clew_mcp.pin_changes import MAX_QUESTION_CHARS, changes
 from clew_mcp.pins import ServerPins
 from clew_mcp.settings import McpServer
 
@@ -119,6 +119,13 @@ class PinnedServer:
         if now.digest in _allowed(record, call):
             return None
         lines = "\n".join(changes(self.pins, now))
+        if len(lines) > MAX_QUESTION_CHARS:
+            return Verdict(
+                "deny",
+                f"the MCP server {name} is not what was pinned; what differs is more than a "
+                f"question shows ({len(lines):,} characters): `{self._accept}` shows all of it "
+                f"{mark}",
+            )
         return Verdict(
             "hold",
             f"the MCP server {name} is not what was pinned:\n{lines}\n"

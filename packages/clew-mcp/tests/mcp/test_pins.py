@@ -275,13 +275,24 @@ def test_every_difference_is_told(before: Any, after: Any) -> None:
     assert bool(changes(pins, now)) == (canonical(before) != canonical(after))
 
 
-def test_long_differences_are_cut() -> None:
-    many = [{"name": f"t{number}", "description": "x" * 1_000} for number in range(60)]
+def test_long_differences_are_told_to_their_end() -> None:
+    many = [
+        {
+            "name": f"t{number}",
+            "description": "x" * 1_000 + f"end{number}",
+            "inputSchema": {"of": 1},
+        }
+        for number in range(60)
+    ]
     lines = changes(ServerPins("x"), pins_of("x", "", "", "a\nb", many))
-    assert lines[-1] == "… and 24 more lines"
-    assert max(map(len, lines)) < 400
+    for number in range(60):
+        assert any(f'end{number}"' in line for line in lines)
+        assert f'tool t{number}: inputSchema: {{"of":1}}' in lines
     twice = ServerPins("x", tools=({"name": "a"}, {"name": "a"}))
-    assert changes(ServerPins("x", tools=({"name": "a"},)), twice) == ("two tools have one name",)
+    assert changes(ServerPins("x", tools=({"name": "a"},)), twice) == (
+        "two tools have one name",
+        'tool a: another: ""',
+    )
 
 
 # ---------------------------------------------------------------- the file

@@ -128,7 +128,7 @@ class Assembled:
 async def assemble(spec: Spec, screen: RunScreen) -> Assembled:
     """Make the agent; the screen hears which model was chosen, and what is seldom wise."""
     spec, why = await with_model(spec)
-    tell_model(spec.model, why, spec.connection.base_url or "")
+    tell_model(spec, why)
     docs = make_library(spec, screen.indexing)
     agent = make_agent(spec, docs)
     screen.warn(agent)

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from clew import ClewError, __version__
 from clew.cli import doctor_packages
-from clew.cli.errors import ANSWERED, FAILED, Shell
+from clew.cli.env_file import NUMBERS
+from clew.cli.errors import ANSWERED, FAILED, EnvFile, Shell
 from clew.cli.finding import Finding
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.safe_text import inert, json_text, say
@@ -88,19 +89,19 @@ def _grouped(findings: list[Finding]) -> Iterator[Finding]:
         )
 
 
-async def _examine(store: str | None, env_file: str) -> list[Finding]:
+async def _examine(store: str | None, env_file: EnvFile) -> list[Finding]:
     providers = available(os.environ)
     model, why = await default_model(os.environ)
     return [
         *_versions(),
-        Finding("settings", ".env", bool(env_file), env_file or "none here or above"),
-        *_network(),
+        *_of_folder(env_file),
+        *_network(env_file),
         await _store(store),
         *doctor_packages.examined(),
         *sorted(starmap(_extra, EXTRAS.items()), key=lambda extra: not extra.usable),
         *sorted(map(doctor_packages.shipped, PACKAGES), key=lambda package: not package.usable),
         *doctor_packages.strangers(),
-        *[await _provider(info) for info in providers],
+        *[await _provider(info, env_file) for info in providers],
         Finding("model", model, usable=True, detail=f"used when none is named: {why}"),
     ]
 
@@ -114,7 +115,19 @@ def _versions() -> list[Finding]:
     ]
 
 
-def _network() -> Iterator[Finding]:
+def _of_folder(file: EnvFile) -> Iterator[Finding]:
+    """The `.env` of the folder, what it sets, and what it says in vain; no value is told."""
+    yield Finding("settings", ".env", bool(file.path), file.path or "none here or above")
+    taken = [name for name in file.taken if name not in NUMBERS]
+    for names, usable, what in (
+        (taken, True, "a key from"),
+        (file.known, False, "the environment has its own, not that of"),
+        (file.passed, False, "a folder gives keys only: not taken from"),
+    ):
+        yield from (Finding("settings", name, usable, f"{what} {file.path}") for name in names)
+
+
+def _network(file: EnvFile) -> Iterator[Finding]:
     """What the environment says of connections; an address without the password it may hold."""
     but = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     for each in environment_proxies():
@@ -123,9 +136,10 @@ def _network() -> Iterator[Finding]:
         if each.problem:
             detail = f"{each.variable}: {detail}"
         yield Finding("settings", f"{each.kind} proxy", usable=not each.problem, detail=detail)
-    for name in ("CLEW_RATE", "CLEW_TIMEOUT"):
+    for name in NUMBERS:
         if value := os.environ.get(name):
-            yield Finding("settings", name, usable=True, detail=value)
+            detail = f"{value}, from {where}" if (where := file.gives(name)) else value
+            yield Finding("settings", name, usable=True, detail=detail)
 
 
 def _version(package: str) -> str:
@@ -175,7 +189,7 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     return Finding("extra", name, not missing, detail)
 
 
-async def _provider(info: ProviderInfo) -> Finding:
+async def _provider(info: ProviderInfo, file: EnvFile) -> Finding:
     named = f", from {info.variable}" if info.custom else ""
     if not info.installed:
         return Finding("provider", info.name, usable=False, detail=f"needs the extra {info.extra}")
@@ -188,6 +202,7 @@ async def _provider(info: ProviderInfo) -> Finding:
     host, port = server  # never the address whole: it may hold a password
     if info.key:
         hint = f"{info.key} is set" if info.key_set else f"set {info.key}"
+        hint += f" by {where}" if (where := file.gives(info.key)) else ""
         return Finding("provider", info.name, info.key_set, f"{hint} ({host}{named})")
     listens = await _listens(host, port)
     hint = "a server listens" if listens else "no server listens"

@@ -44,15 +44,40 @@ EXITS: Final[Mapping[str, int]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class EnvFile:
+    """A `.env` that was read: its path, or "" for none, and what became of each of its lines.
+
+    `taken` are the names that it set, `known` those that the environment had before, `passed` the
+    settings that no folder gives.
+    """
+
+    path: str = ""
+    taken: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+
+    def gives(self, name: str) -> str:
+        """The path, if this file set the variable; else ""."""
+        return self.path if name in self.taken else ""
+
+
 @dataclass
 class Shell:
     """What commands and their group tell each other.
 
-    `debug` asks for tracebacks; `env_file` is the `.env` that was read, if any.
+    `debug` asks for tracebacks; `env_file` is the `.env` of the folder.
     """
 
     debug: bool = False
-    env_file: str = ""
+    env_file: EnvFile = EnvFile()
+
+
+def env_file() -> EnvFile:
+    """The `.env` that the command that runs was begun with."""
+    context = click.get_current_context(silent=True)
+    shell = None if context is None else context.find_object(Shell)
+    return EnvFile() if shell is None else shell.env_file
 
 
 def debugging() -> bool:

@@ -12,7 +12,8 @@ from rich.segment import Segment
 from rich.text import Text
 
 from clew import Agent, Entry, Trajectory
-from clew.cli.errors import debugging
+from clew.agent_files import Spec
+from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
 from clew.cli.safe_text import inert, printable
 from clew.interfaces import Attempt, Stop, Thought
@@ -211,25 +212,36 @@ def watching(*, as_json: bool, quiet: bool) -> RunScreen:
     return RunScreen(progress if debug or progress.is_terminal else None, debug=debug)
 
 
-def tell_model(model: str, why: str, base_url: str = "") -> None:
+def tell_model(spec: Spec, why: str) -> None:
     """Say which model was chosen and why, where nobody named one, and at which address it is.
 
-    `base_url` is that of the agent file. Another address than the provider's own is told in a
-    terminal where somebody named the model too.
+    Another address than the provider's own, or a key out of a folder, is told in a terminal where
+    somebody named the model too.
     """
     screen = console(stderr=True)
     if not why and not screen.is_terminal:
         return
-    address = _address(model, base_url)
-    if why or address:
-        detail = "; ".join(filter(None, [why, address]))
-        screen.print(one_line(inert(f"Model: {model} ({detail})")), style="dim")
+    if detail := "; ".join(filter(None, [why, _reached(spec)])):
+        screen.print(one_line(inert(f"Model: {spec.model} ({detail})")), style="dim")
 
 
-def _address(model: str, base_url: str) -> str:
-    """Where a model is and who says so; "" for the address that its provider has."""
-    if base_url:
-        scheme, mark, rest = base_url.rpartition("://")
-        return f"at {scheme}{mark}{rest.rpartition('@')[2]}, by the agent file"
-    info = provider_of(model, os.environ)
-    return f"at {info.public_url}, by {info.variable}" if info is not None and info.custom else ""
+def _reached(spec: Spec) -> str:
+    """Where a model is and which file says so; "" for all that its provider and the person have."""
+    info, reached = provider_of(spec.model, os.environ), spec.connection
+    named = {"at": reached.base_url, "through": reached.proxy}
+    who = spec.file or "an option"
+    parts = [f"{how} {_without_password(url)}, by {who}" for how, url in named.items() if url]
+    if info is None:
+        return "; ".join(parts)
+    if info.custom and not reached.base_url:
+        parts.append(f"at {info.public_url}, by {info.variable}")
+    if file := env_file().gives(info.key):
+        where = "" if parts else f"at {info.public_url}, "
+        parts.append(f"{where}with {info.key} from {file}")
+    return "; ".join(parts)
+
+
+def _without_password(address: str) -> str:
+    """An address without the password it may hold."""
+    scheme, mark, rest = address.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
