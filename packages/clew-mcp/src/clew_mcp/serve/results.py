@@ -31,7 +31,9 @@ def result_of_run(record: Trajectory, result: Result, store_location: str) -> ty
         structured["reason"] = result.reason
     answered = result.status in {"answered", "declined"} or result.answer is not None
     if answered and record.stop is not None:
-        structured["answer"] = record.stop.answer
+        structured["answer"] = result.safe_answer
+    if result.neutralised:
+        structured["neutralised"] = [*result.neutralised]
     if result.cited:
         structured["evidence"] = [
             {"id": one.doc_id, "source": one.source, "text": one.text} for one in result.cited
@@ -63,7 +65,7 @@ def _answer_text(record: Trajectory, result: Result, store_location: str) -> str
     if isinstance(answer, str):
         words = result.with_references()
     elif answer is not None and record.stop is not None:
-        words = msgspec.json.encode(record.stop.answer).decode()
+        words = msgspec.json.encode(result.safe_answer).decode()
     else:
         words = ""
     if result.status == "answered":

@@ -11,7 +11,9 @@ from clew.core.interfaces import Audits, Store
 from clew.core.pending import PendingApproval, pending_here, pending_in
 from clew.core.trajectory import Trajectory
 from clew.guards.links import OutsideLink, links_from_outside
+from clew.guards.safe_links import safe_links
 from clew.support.errors import ConfigError
+from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr, stable_name, using
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -32,6 +34,11 @@ class Result(Generic[A_co]):
     first check that audits: a `clew.evidence.Audit` with `clew.evidence.Grounded`. `links` are
     links and images of the answer that no person gave, and where they were read.
 
+    `answer` is raw. `safe_answer`, which `str()` gives too, is for whoever renders it: after a run
+    has read text from outside, an address that neither a person, the configuration nor a
+    trusted result gave as a whole leads nowhere there (`hxxps://evil[.]example`). `neutralised` has
+    those addresses.
+
     `pending_approvals` lists the calls that wait for a person. `usage` counts the replies;
     `lost` estimates calls whose worker died before the reply, and has what critics took.
     """
@@ -51,10 +58,19 @@ class Result(Generic[A_co]):
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     note: str = ""
+    safe_answer: Json = None
+    neutralised: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The answer as it may be shown; empty where there is none."""
+        return "" if self.safe_answer is None else text_or_json(self.safe_answer)
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
-        rows = [("answer", self.answer), *([("note", self.note)] if self.note else [])]
+        rows: list[tuple[str, object]] = [
+            ("answer", str(self)),
+            *([("note", self.note)] if self.note else []),
+        ]
         rows += [("status", f"{self.status} {self.reason}".strip())]
         rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
         rows += [("link from outside", link.address) for link in self.links]
@@ -68,14 +84,15 @@ class Result(Generic[A_co]):
         return self.status == "answered"
 
     def with_references(self) -> str:
-        """The answer's text with a number for each citation, and the list at its end.
+        """The text as it may be shown, a number for each citation, and the list at its end.
 
         [1] is the first of `references`. Raises `ConfigError` if the answer is not text.
         """
         if not isinstance(self.answer, str):
             message = f"the answer is {short_repr(self.answer)}: only a text can end with a list"
             raise ConfigError(message)
-        return numbered(self.answer, self.references) if self.references else self.answer
+        text = str(self)
+        return numbered(text, self.references) if self.references else text
 
 
 def _html(value: object) -> str:
@@ -123,6 +140,9 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
     cited = tuple(known[name] for name in names)
     has_answer = stop.answer is not None and not stop.fallback and stop.status != "declined"
     answer: Any = _decoded(agent, stop.answer) if has_answer else stop.answer
+    safe = safe_links(trajectory, agent.engine.prompt_spec.prompt)
+    safe_answer, neutralised = safe(stop.answer)
+    listed = references(cited, trajectory) if cited else ()
     return Result(
         run_id=trajectory.run_id,
         status=stop.status,
@@ -132,13 +152,15 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
         steps=len(trajectory.steps),
         evidence=tuple(known.values()),
         cited=cited,
-        references=tuple(references(cited, trajectory)) if cited else (),
+        references=tuple(replace(one, title=str(safe(one.title)[0])) for one in listed),
         fallback=stop.fallback,
         audit=_audited(agent, trajectory, stop.answer) if has_answer else None,
         lost=trajectory.total.lost,
         pending_approvals=tuple(pending_here(trajectory)),
         note=_note(trajectory, answered=stop.answer is not None and not stop.fallback),
         links=links_from_outside(stop.answer, trajectory),
+        safe_answer=safe_answer,
+        neutralised=neutralised,
     )
 
 

@@ -52,7 +52,7 @@ class ShownResult:
         """The answer as it is shown; None where there is none."""
         if self.result is None:
             return None
-        return self.result.with_references() if self.lists_references else self.result.answer
+        return self.result.with_references() if self.lists_references else self.result.safe_answer
 
     @property
     def lists_references(self) -> bool:
@@ -112,7 +112,9 @@ def document(end: ShownResult) -> dict[str, Json]:
         "reason": result.reason if result is not None else end.reason,
         "fork_of": fork_of(record),
         "question": record.goal,
-        "answer": msgspec.to_builtins(end.answer),
+        "answer": end.answer,
+        "raw_answer": None if record.stop is None or result is None else record.stop.answer,
+        "neutralised": [*(result.neutralised if result is not None else ())],
         "note": result.note if result is not None else "",
         "fallback": result is not None and result.fallback,
         "cited": [_evidence(piece, named) for piece in (result.cited if result else ())],
@@ -163,7 +165,7 @@ def tell_end(out: Console, end: ShownResult) -> None:
         put(out, TextBlock("Note", inert(result.note), "yellow"))
     for source in sources(end):
         put(out, source)
-    for link in outside(end):
+    for link in (*outside(end), *neutralised(end)):
         put(out, link)
     for piece in voted(end):
         put(out, piece)
@@ -194,6 +196,14 @@ def outside(end: ShownResult) -> Iterator[TextBlock]:
             where = f"{where} ({link.call})"
         kind = "Image" if link.image else "Link"
         yield TextBlock(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
+
+
+def neutralised(end: ShownResult) -> Iterator[TextBlock]:
+    """That addresses of the answer were written so that they lead nowhere."""
+    if end.result is not None and (unsafe := end.result.neutralised):
+        what = "1 address" if len(unsafe) == 1 else f"{len(unsafe)} addresses"
+        told = "shown so that nothing is fetched: text from outside could have planted them"
+        yield TextBlock("Made safe", f"{what}, {told} (--json has the raw answer)", "yellow")
 
 
 def voted(end: ShownResult) -> Iterator[TextBlock]:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -16,7 +17,8 @@ from clew.agent_files import Spec
 from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
 from clew.cli.safe_text import inert, printable
-from clew.interfaces import Attempt, Stop, Thought
+from clew.guards import safe_links
+from clew.interfaces import AnyEvent, Attempt, Stop, Thought
 from clew.models import provider_of
 from clew.support.short_text import one_line
 from clew.toolbox.docs import IndexReport
@@ -135,7 +137,7 @@ class RunScreen:
         step = self.trajectory.step.number if self.trajectory is not None else 0
         if not isinstance(event, Stop):  # the end says it
             for piece in render_event(event, step, complete=self.debug, thought_of=self._thought):
-                self.put(piece)
+                self.put(self._safe(piece, event))
 
     def progress(self, call: str, text: str) -> None:
         """How far a call is."""
@@ -179,6 +181,12 @@ class RunScreen:
                 put(self.out, piece)
             except OSError:
                 self.out = None
+
+    def _safe(self, piece: TextBlock, event: AnyEvent) -> TextBlock:
+        """The piece; what a model wrote, with addresses that lead nowhere."""
+        if not isinstance(event, Thought) or self.trajectory is None or piece.label[:6] == "Action":
+            return piece
+        return replace(piece, text=str(safe_links(self.trajectory)(piece.text)[0]))
 
     def doing(self, what: str) -> None:
         """What is being done, until an entry tells something else."""

@@ -1,4 +1,4 @@
-"""Guards: may this call happen? And a check of the links in an answer."""
+"""Guards: may this call happen? And what of the links in an answer may be shown?"""
 
 from clew.core.events import Planned
 from clew.core.interfaces import Labels
@@ -7,6 +7,7 @@ from clew.guards.limits import RESEARCH
 from clew.guards.links import NoOutsideLinks
 from clew.guards.no_progress import NoProgress, Stuck
 from clew.guards.provenance import Provenance
+from clew.guards.safe_links import safe_links
 
 __all__ = [
     "RESEARCH",
@@ -17,4 +18,5 @@ __all__ = [
     "Planned",
     "Provenance",
     "Stuck",
+    "safe_links",
 ]

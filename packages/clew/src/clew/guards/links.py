@@ -72,7 +72,7 @@ def links_from_outside(answer: Any, trajectory: Trajectory) -> tuple[OutsideLink
     """The links and images of an answer that neither a person nor a trusted tool gave, in order."""
     text = answer if isinstance(answer, str) else encode(answer).decode()
     images = {match[1] or match[2]: True for match in _IMAGE.finditer(text)}
-    plain = [_ended(match[0]) for match in _ADDRESS.finditer(text)]
+    plain = [ended(match[0]) for match in _ADDRESS.finditer(text)]
     if not (addresses := dict.fromkeys(plain) | images):
         return ()
     named = _NAMED.search(text) is not None
@@ -85,7 +85,7 @@ def links_from_outside(answer: Any, trajectory: Trajectory) -> tuple[OutsideLink
     )
 
 
-def _ended(address: str) -> str:
+def ended(address: str) -> str:
     """An address without the marks that follow it; a parenthesis that it opens is its own."""
     while address[-1:] in _MARKS or (
         address[-1:] == ")" and address.count(")") > address.count("(")
