@@ -15,6 +15,7 @@ from clew.core.events import AnyEvent, Json, Planned, PlannedCall, Reply, encode
 from clew.core.interfaces import OnText, Part, Prompt, ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.guards.provenance import persons_words
+from clew.guards.provenance.request import spoken
 
 ASKED: Final = (
     "Which of these tools does the request below call for, and how often? Nothing has been looked "
@@ -65,10 +66,10 @@ async def planned(
 
 
 def _prompt(parts: Composition, acting: Mapping[str, ToolSpec], trajectory: Trajectory) -> Prompt:
-    """The tools that act, and what the person said."""
+    """The tools that act, and what the person said themself, without what they only pasted."""
     tools: list[Json] = [_described(tool) for tool in acting.values()]
     head = "\n\n".join(filter(None, (parts.prompt_spec.prompt, ASKED, encode(tools).decode())))
-    words = tuple(Part("user", text) for text in persons_words(trajectory))
+    words = tuple(Part("user", spoken(text)[0]) for text in persons_words(trajectory))
     return Prompt((Part("system", head),), words, calls="none", reply_schema=_FORM, purpose="plan")
 
 

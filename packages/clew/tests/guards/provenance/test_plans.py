@@ -8,7 +8,7 @@ from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.testing import Move, ScriptedModel, act, acts, asks_for_plan, recorded, say, written_plan
 from clew_testing.servers import OpenAIServer, Say
-from tests.guards.provenance.test_provenance import SEND, letters
+from tests.guards.provenance.worlds import SEND, letters
 
 SENT = {"to": "ada@home.example", "text": "hi"}
 RAW = Reply(calls=(RawCall("send", '{"to": "ada@home.example", "text": "hi"}', "c1"),))

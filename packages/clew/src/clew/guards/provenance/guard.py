@@ -6,24 +6,19 @@ from somebody who may decide: a person's words, the configuration, a field of a 
 party can choose, or the plan that the model made from the person's words alone. All else is asked.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final, Literal, TypeAlias, cast
 
-from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, PlannedCall, Verdict
+from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, Verdict
 from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance.handing import handed_down, handed_to, handed_up, persons_words
-from clew.guards.provenance.origins import Made, Origins
-from clew.guards.provenance.secrets import has_secret
-from clew.guards.provenance.values import (
-    addresses_in,
-    choices,
-    identifiers_in,
-    is_choice,
-    leaves,
-)
+from clew.guards.provenance.judgement import Judgement, sentence_of
+from clew.guards.provenance.origins import Origins
+from clew.guards.provenance.plans import let_through, unmade
+from clew.guards.provenance.request import has_pasted
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
@@ -112,12 +107,17 @@ class BoundProvenance:
         if self._level(trajectory) == "off":
             return None
         tool, origins = self.tools[call.action.name], self.origins(trajectory)
-        doubts = list(self._doubts(origins, tool, call, trajectory))
-        if not doubts:
+        if not self._judges(origins, trajectory):
             return None
-        if origins.refused and not self._is_planned(origins, tool, call, trajectory):
-            return Verdict("deny", f"a person has refused such a call before: {'; '.join(doubts)}")
-        return Verdict("hold", "; ".join(doubts))
+        judgement = Judgement(
+            origins, tool, call, made=[*origins.made, *let_through(trajectory, call, self.judged)]
+        )
+        if not judgement.doubts:
+            return None
+        why = sentence_of(judgement.doubts)
+        if judgement.is_refused:
+            return Verdict("deny", f"a person has refused such a call before: {why}")
+        return Verdict("hold", why)
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
@@ -147,11 +147,11 @@ class BoundProvenance:
         if level == "off" or not calls:
             return [None for _ in calls]
         origins = self.origins(trajectory)
-        made = [*origins.made, *_let_through(trajectory, None, self.judged)]
-        left = None if origins.planned is None else _left(origins, made)
+        made = [*origins.made, *let_through(trajectory, None, self.judged)]
+        rest = None if origins.planned is None else unmade(origins, made)
         told = handed_down(
             trajectory, origins, level=level, judges=self._judges(origins, trajectory), made=made,
-            tasks=[call.args for call in calls], left=left,
+            tasks=[call.args for call in calls], left=rest,
         )  # fmt: skip
         return [*told]
 
@@ -194,74 +194,9 @@ class BoundProvenance:
             len(trajectory.steps) == 1
             and trajectory.untainted
             and not self._is_watchful(trajectory)
+            and not has_pasted(trajectory.goal)
             and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
         )
-
-    def _doubts(
-        self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
-    ) -> Iterator[str]:
-        """What speaks against making the call unasked."""
-        if not self._judges(origins, trajectory):
-            return
-        made = self._made(origins, call, trajectory)
-        planned = _fitting(_left(origins, made), tool.name, call.args)
-        is_named_again = planned is not None and planned.args == call.args
-        if (tool.name, call.args) in made and not is_named_again:
-            yield "it was made already"
-            return
-        if planned is None:
-            yield "the request does not call for it"
-        if planned is not None and tool.labels.traces:
-            return
-        bound = {} if planned is None else planned.args
-        free = {name: value for name, value in call.args.items() if name not in bound}
-        known = partial(origins.of, carried=self._carried(origins), verbatim=not bound)
-        unknown = _unknown(tool, free, known)
-        if planned is not None and not bound and _is_content(tool, call.args):
-            args = call.args.items()
-            unknown = [it for it, value in args if not all(map(origins.composed, leaves(value)))]
-        for name in unknown:
-            doubted = [each for each in leaves(call.args[name]) if known(each) is None]
-            yield _of_argument(origins, name, doubted)
-        content = {name: call.args.get(name) for name in tool.labels.content if name not in bound}
-        yield from _content_doubts(origins, content)
-        yield from _secrets_in(origins, call.args)
-
-    def _is_planned(
-        self, origins: Origins, tool: ToolSpec, call: Call, trajectory: Trajectory
-    ) -> bool:
-        left = _left(origins, self._made(origins, call, trajectory))
-        return _fitting(left, tool.name, call.args) is not None
-
-    def _made(self, origins: Origins, call: Call, trajectory: Trajectory) -> list[Made]:
-        """The calls that were made before this one, or are let through in its step."""
-        return [*origins.made, *_let_through(trajectory, call, self.judged)]
-
-    def _carried(self, origins: Origins) -> list[str]:
-        """The texts of the request that planned calls only carry: words in them decide nothing."""
-        return [
-            each
-            for call in origins.planned or ()
-            if (tool := self.tools.get(call.tool)) is not None
-            for name in tool.labels.content
-            for each in leaves(call.args.get(name))
-            if isinstance(each, str) and each
-        ]
-
-
-def _unknown(
-    tool: ToolSpec, args: Mapping[str, Json], known: Callable[[Json], str | None]
-) -> list[str]:
-    """The arguments that decide what the call does, and that nothing trusted gave."""
-    return [
-        name
-        for name, value in args.items()
-        if name not in tool.labels.content
-        and not all(
-            known(each) is not None or each in choices(tool.parameters, name)
-            for each in leaves(value)
-        )
-    ]
 
 
 def stricter(*levels: Level) -> Level:
@@ -275,68 +210,3 @@ def judged(tool: ToolSpec) -> bool:
     """Whether a call of the tool can do harm by itself; those of a sub-agent are judged there."""
     acts = tool.effect in EFFECTFUL and not isinstance(tool, AgentTool)
     return acts or tool.labels.egress or tool.labels.traces
-
-
-def _let_through(trajectory: Trajectory, until: Call | None, names: Collection[str]) -> list[Made]:
-    """The judged calls of the step, up to a call, that are not made yet and will be."""
-    return [
-        (other.action.name, other.args)
-        for other in trajectory.step.all_calls
-        if other.action.name in names
-        and (until is None or other.position < until.position)
-        and other.observation is None
-        and not other.held
-    ]
-
-
-def _left(origins: Origins, made: Sequence[Made]) -> list[PlannedCall]:
-    """The planned calls that are not made yet, and that no sub-run may still make."""
-    left = [*(origins.planned or ())]
-    for lent in origins.lent.values():
-        for each in lent:
-            if each in left:
-                left.remove(each)
-    for name, args in made:
-        if (hit := _fitting(left, name, args)) is not None:
-            left.remove(hit)
-    return left
-
-
-def _fitting(
-    planned: Sequence[PlannedCall], name: str, args: Mapping[str, Json]
-) -> PlannedCall | None:
-    """The planned call that a call is: the same tool, and all arguments that the plan binds."""
-    for each in planned:
-        if each.tool == name and all(args.get(key) == value for key, value in each.args.items()):
-            return each
-    return None
-
-
-def _is_content(tool: ToolSpec, args: Mapping[str, Json]) -> bool:
-    """Whether a call has no argument that decides anything: all of it is content."""
-    deciding = (value for name, value in args.items() if name not in tool.labels.content)
-    return all(is_choice(each) for value in deciding for each in leaves(value))
-
-
-def _content_doubts(origins: Origins, content: Mapping[str, Json]) -> Iterator[str]:
-    """Addresses and numbers in a text that nothing trusted gave."""
-    for name, value in content.items():
-        text = " ".join(str(each) for each in leaves(value) if origins.of(each) is None)
-        for part in (*addresses_in(text), *identifiers_in(text)):
-            if origins.of(part) is None and not origins.is_quoted(part):
-                yield _of_argument(origins, name, [part])
-
-
-def _secrets_in(origins: Origins, args: Mapping[str, Json]) -> Iterator[str]:
-    """The arguments that would send a value of a secret result."""
-    for name, value in args.items():
-        text = " ".join(str(each) for each in leaves(value) if each is not None)
-        if has_secret(text, origins.secrets):
-            yield f"{name} has a value of a secret result"
-
-
-def _of_argument(origins: Origins, name: str, doubted: Sequence[Json]) -> str:
-    """Why an argument is doubted, and where its values stand in untrusted text."""
-    where = next((seen for each in doubted if (seen := origins.seen_in(each))), "")
-    values = ", ".join(map(repr, doubted))
-    return f"{name}: {values} comes from {where or 'nothing that is trusted'}"

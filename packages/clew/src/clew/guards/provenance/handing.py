@@ -10,15 +10,10 @@ from typing import Literal
 
 from clew.core.events import Grant, Handed, Json, Note, PlannedCall, Started
 from clew.core.trajectory import Trajectory
+from clew.guards.provenance.addresses import addresses_in, identifiers_in
 from clew.guards.provenance.origins import ALLOWED, Made, Origins
 from clew.guards.provenance.secrets import has_secret
-from clew.guards.provenance.values import (
-    addresses_in,
-    identifiers_in,
-    leaves,
-    numbers_in,
-    stands_in,
-)
+from clew.guards.provenance.values import leaves, numbers_in, stands_in
 
 
 def handed_to(grant: Grant | None) -> Handed:

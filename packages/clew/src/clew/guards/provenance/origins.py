@@ -22,36 +22,38 @@ from clew.core.events import (
     PlannedCall,
     Started,
 )
-from clew.core.interfaces import Labels, ToolSpec
+from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Trajectory
-from clew.guards.provenance.records import asked_for, extreme, keyed, prefixed, records_of
+from clew.guards.provenance.numbers import PERSON, Numbers
+from clew.guards.provenance.records import (
+    asked_for,
+    extreme,
+    keyed,
+    prefixed,
+    priced,
+    records_of,
+)
+from clew.guards.provenance.request import GAP, deciding, spoken
+from clew.guards.provenance.selection import Selection
+from clew.guards.provenance.texts import Vocabulary
+from clew.guards.provenance.times import is_day, says_day
 from clew.guards.provenance.values import (
     is_choice,
-    is_day,
     is_number,
     leaves,
     mixed_scripts,
-    numbers_in,
-    says_day,
+    named_leaves,
     stands_in,
-    words_in,
 )
 
-PERSON: Final = "a person's words"
 CONFIG: Final = "the configuration"
 ALLOWED: Final = "a call that a person or the plan allowed"
-COMPUTED: Final = "known numbers"
 ABOVE: Final = "the run above"
-
-_FILLERS: Final = frozenset({
-    "a", "an", "and", "at", "for", "in", "is", "it", "my", "of", "on", "the", "to", "with", "you",
-    "your",
-})  # fmt: skip
-_NEW_WORDS: Final = 5
-"""One word in so many may be the model's own, in a text that is made of known words."""
 
 Made = tuple[str, dict[str, Json]]
 """A call that was made, or is about to be: the tool and the arguments."""
+Field = tuple[str, str]
+"""The field of a result, or "", and the tool."""
 
 
 class Origins:
@@ -62,17 +64,23 @@ class Origins:
         self._config = config.casefold()
         self.known: dict[str, str] = {}
         """Texts that something trusted gave, and what."""
-        self._numbers: dict[float, str] = {}
-        self._vocabulary: set[str] = {*_FILLERS, *words_in(self._config)}
+        self._fields: dict[str, set[Field]] = {}
+        self._selection = Selection()
+        self._vocabulary = Vocabulary()
+        self._vocabulary.learn(config)
         self._folded = 0
+        self.numbers = Numbers()
         self.words: list[str] = []
-        """A person's words, casefolded."""
+        """What a person said themself, casefolded."""
+        self._deciding: list[str] = []
         self.untrusted: dict[str, str] = {}
         """Untrusted texts, casefolded, by where they came from."""
         self.made: list[Made] = []
         """Calls of judged tools that were made since a person last spoke."""
         self.refused: list[Made] = []
         """Calls that a person has refused since they last spoke."""
+        self.refused_why: list[tuple[str, str]] = []
+        """Of those of this run the tool, and why a person was asked."""
         self.made_here: list[Made] = []
         """Of both, those of this run and of what is below it."""
         self.refused_here: list[Made] = []
@@ -101,6 +109,7 @@ class Origins:
                 case Note(source="person" | "memory" | "late") as note:
                     if note.source == "person":
                         self.made, self.refused, self.planned = [], [], None
+                        self.refused_why = []
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
                 case Observation() as observation:
@@ -127,7 +136,7 @@ class Origins:
         self.refused = [(call.tool, call.args) for call in handed.refused]
 
     def _learn_handed(self, handed: Handed) -> None:
-        self._know(handed.known, ABOVE)
+        self._know((("", it) for it in handed.known), ABOVE, "")
         self.secrets.update(handed.secrets)
 
     def _hear_from_below(self, handed: Handed) -> None:
@@ -153,8 +162,7 @@ class Origins:
         if is_choice(value):
             return CONFIG
         if is_number(value):
-            number = float(value)
-            return self._numbers.get(number) or self._computed(number)
+            return self.numbers.of(float(value))
         text = str(value)
         if (source := self.known.get(text)) is not None:
             return source
@@ -169,27 +177,40 @@ class Origins:
         return CONFIG if self._config and stands_in(folded, self._config) else None
 
     def _words_without(self, carried: Sequence[str]) -> Iterator[str]:
-        for words in self.words:
+        for words in self._deciding:
             rest = words
             for text in carried:
-                rest = rest.replace(text.casefold(), " … ")
+                rest = rest.replace(text.casefold(), GAP)
             yield rest
+
+    def selected(self, name: str, value: Json) -> str | None:
+        """How a person's words single a value out for an argument, without naming it, or None."""
+        if not isinstance(value, str) or mixed_scripts(value):
+            return None
+        return self._selection.singles_out(name, value, self.words)
+
+    def fields_of(self, value: Json) -> set[Field]:
+        """The fields of results that gave a known value, with the tools."""
+        return self._fields.get(str(value), set())
 
     def all_known(self, value: Json) -> bool:
         """Whether each value in it is known."""
         return all(self.of(each) is not None for each in leaves(value))
 
-    def composed(self, value: Json) -> bool:
-        """Whether a value is known, or a text that is made of known words."""
+    def doubtful(self, value: Json) -> list[Json]:
+        """The parts of a text that is carried that no trusted source gave, or []."""
         if self.of(value) is not None:
-            return True
+            return []
         if not isinstance(value, str):
-            return False
+            return [value]
         if is_day(value):
-            return any(says_day(value, words, with_time=False) for words in self.words)
-        words = words_in(value)
-        new = [word for word in words if word.casefold() not in self._vocabulary]
-        return len(new) * _NEW_WORDS <= len(words) and all(word.isalpha() for word in new)
+            is_named = any(says_day(value, words, with_time=False) for words in self.words)
+            return [] if is_named else [value]
+        return [*self._vocabulary.doubtful(value, self.was_read)]
+
+    def was_read(self, word: str) -> bool:
+        """Whether an untrusted text has a casefolded word."""
+        return any(stands_in(word, text) for text in self.untrusted.values())
 
     def is_quoted(self, part: str) -> bool:
         """Whether a known value has the part as a whole: enough for what a text only carries."""
@@ -207,10 +228,15 @@ class Origins:
             self.untrusted[untrusted_source] = text.casefold()
             self.has_read = True
             return
-        self.words.append(text.casefold())
-        self._vocabulary.update(words_in(text.casefold()))
-        for number in numbers_in(text):
-            self._numbers.setdefault(number, PERSON)
+        own, pasted = spoken(text)
+        if pasted:
+            self.untrusted["a text that was pasted"] = pasted.casefold()
+            self._vocabulary.learn(pasted)
+            self.has_read = True
+        self.words.append(own.casefold())
+        self._deciding.append(deciding(own).casefold())
+        self._vocabulary.learn(own)
+        self.numbers.hear(own)
 
     def _observe(self, call: Call, observation: Observation) -> None:
         tool = self.tools.get(call.action.name)
@@ -220,6 +246,8 @@ class Origins:
         if call.ruling is not None and not call.ruling.allow:
             self.refused.append((call.action.name, call.args))
             self.refused_here.append((call.action.name, call.args))
+            if call.verdict is not None:
+                self.refused_why.append((call.action.name, call.verdict.verdict.reason))
         if tool is None or tool.name == FINISH or not observation.made:
             return
         labels, clean = tool.labels, self.all_known(call.args)
@@ -243,62 +271,54 @@ class Origins:
     def _learn_effect(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
         """What a call with an effect made known: its record, and what it was allowed with."""
         for record in records_of(content)[:1]:
-            self._know_fields(tool.labels, record, where)
+            self._know_fields(tool, record, where)
         for name, value in call.args.items():
             if name not in tool.labels.content:
-                self._know(leaves(value), ALLOWED)
+                self._know(((name, each) for each in leaves(value)), ALLOWED, tool.name)
 
     def _learn(
         self, tool: ToolSpec, call: Call, seen: Observation, where: str, *, clean: bool
     ) -> None:
         content = seen.content
         labels, records = tool.labels, records_of(content)
-        for record in keyed(records, lambda value: self.of(value) == PERSON):
-            self._know_fields(labels, record, where, numbers_only=True)
+        for record in keyed(records, labels.trusted, lambda value: self.of(value) == PERSON):
+            self._know_fields(tool, record, where, numbers_only=True)
+        self._selection.learn((tool, call.args, content))
         if not clean:
             return
         if _is_own(tool, seen):
-            self._know(leaves(content), where)
-            self._know((name for record in records for name in record), where)
+            self._know(named_leaves(content), where, tool.name)
+            self._know((("", name) for record in records for name in record), where, tool.name)
             return
         if (one := asked_for(records, call.args)) is not None:
-            self._know_fields(labels, one, where)
+            self._know_fields(tool, one, where)
+        if (one := priced(records, labels.trusted, self.numbers.is_spoken_once)) is not None:
+            self._know_fields(tool, one, where)
         for record in extreme(records, labels.trusted, self.words):
-            self._know_fields(labels, record, where)
-        self._know(prefixed(content, self.words), where)
+            self._know_fields(tool, record, where)
+        self._know((("", name) for name in prefixed(content, self.words)), where, tool.name)
 
     def _know_fields(
-        self, labels: Labels, record: Mapping[str, Json], where: str, *, numbers_only: bool = False
+        self, tool: ToolSpec, record: Mapping[str, Json], where: str, *, numbers_only: bool = False
     ) -> None:
+        trusted = tool.labels.trusted
         for field, value in record.items():
-            if field in labels.trusted or "*" in labels.trusted:
-                values = (it for it in leaves(value) if is_number(it) or not numbers_only)
-                self._know(values, f"{field} of {where}")
+            if field in trusted or "*" in trusted:
+                values = ((field, it) for it in leaves(value) if is_number(it) or not numbers_only)
+                self._know(values, f"{field} of {where}", tool.name)
 
-    def _know(self, values: Iterable[Json], source: str) -> None:
-        for value in values:
+    def _know(self, values: Iterable[tuple[str, Json]], source: str, tool: str) -> None:
+        """Values are known now, each with the name of the field that it stands in, if any."""
+        for field, value in values:
             if is_choice(value):
                 continue
+            self._fields.setdefault(str(value), set()).add((field, tool))
             if is_number(value):
-                self._numbers.setdefault(float(value), source)
+                self.numbers.know(float(value), source)
                 continue
             for text in _parts_of(str(value)):
                 self.known.setdefault(text, source)
-                self._vocabulary.update(words_in(text.casefold()))
-
-    def _computed(self, number: float) -> str | None:
-        """Whether it is a sum, difference, product or share of known numbers, one of a person."""
-        for one in (it for it, source in self._numbers.items() if source == PERSON):
-            for other in self._numbers:
-                if other != one and any(
-                    abs(number - result) < 0.005
-                    for result in (
-                        one + other, one - other, other - one, one * other,
-                        other * (1 + one / 100), other * one / 100,
-                    )
-                ):  # fmt: skip
-                    return COMPUTED
-        return None
+                self._vocabulary.learn(text)
 
 
 def _is_own(tool: ToolSpec, seen: Observation) -> bool:

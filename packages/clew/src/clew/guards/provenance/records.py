@@ -19,6 +19,7 @@ _EXTREMES: Final = {
     "largest": max, "biggest": max, "highest": max, "longest": max,
     "smallest": min, "lowest": min, "shortest": min,
 }  # fmt: skip
+_SHORT: Final = 2
 _PREFIXES: Final = ("starting with ", "starts with ", "beginning with ", "begins with ")
 
 
@@ -59,12 +60,36 @@ def extreme(
                     yield records[values.index(best(values))]
 
 
-def keyed(records: Sequence[Record], is_words: Callable[[str], bool]) -> Iterator[Record]:
-    """Records with a number or an address that is, as a whole, one of a person's words."""
+def keyed(
+    records: Sequence[Record], trusted: Sequence[str], is_words: Callable[[str], bool]
+) -> Iterator[Record]:
+    """Records with a number or an address that is, as a whole, one of a person's words.
+
+    Of a field that no third party can choose, a name will do.
+    """
     for record in records:
-        values = (it for it in record.values() if isinstance(it, str) and is_key(it))
+        values = (
+            it
+            for field, it in record.items()
+            if isinstance(it, str) and (is_key(it) or (field in trusted and len(it) > _SHORT))
+        )
         if any(map(is_words, values)):
             yield record
+
+
+def priced(
+    records: Sequence[Record], trusted: Sequence[str], is_spoken: Callable[[float], bool]
+) -> Record | None:
+    """The only record with a number, in a trusted field, that stands in a person's words."""
+    hits = [
+        record
+        for record in records
+        if any(
+            is_number(it := record.get(field)) and "id" not in field and is_spoken(float(it))
+            for field in trusted
+        )
+    ]
+    return hits[0] if len(hits) == 1 else None
 
 
 def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:

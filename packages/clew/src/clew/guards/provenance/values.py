@@ -1,4 +1,4 @@
-"""Values as they stand in a text: whole, in one script; numbers, days and addresses in any form.
+"""Values as they stand in a text: whole, in one script.
 
 A value that is a part of a longer word or address does not stand in the text: `evil@bank.com` says
 nothing of `bank.com`, and `12` nothing of `1`.
@@ -6,40 +6,15 @@ nothing of `bank.com`, and `12` nothing of `1`.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, TypeGuard, cast
 
 from clew.core.events import Json
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?!\w)")
-_PARTS: Final = r"(?:[\w-]+\.)+"
-_ADDRESS: Final = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"
-    r"|[a-z][a-z+]{2,9}:[/\\]{1,2}[^\s<>\"')\]]+|(?<![:\w])//[\w-]+\.[^\s<>\"')\]]+"
-    rf"|www\.[^\s<>\"')\]]+|{_PARTS}[a-z]{{2,}}/[^\s<>\"')\]]*"
-    rf"|{_PARTS}(?:com|net|org|info|biz|io|ai|app|dev|co|me|xyz|site|online|link|click|example|eu|uk"
-    r"|de|fr|ru|cn|nl|it|es|ch|at|us|in|br|jp)\b"
-    r"|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){10,30}\b",
-    re.IGNORECASE,
-)
-"""Mail and web addresses as programs for mail and chat make links of them, and account numbers
-(ISO 13616)."""
-_TIMES: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"
-    r"|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b"
-)
-_IDENTIFIER: Final = re.compile(
-    r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"
-)
-"""Numbers of accounts, cards, phones, passports: seven digits, or six in a word."""
-_DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::\d\d)?)?")
 MIN_KEY: Final = 6
 """Characters of a value that can stand for one thing alone."""
 _JOINTS: Final = "-.@_"
-_MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 
 
 def leaves(value: Json) -> Iterator[Json]:
@@ -54,30 +29,40 @@ def leaves(value: Json) -> Iterator[Json]:
         yield value
 
 
+def argument_leaves(value: Json, own: Callable[[], Collection[str]]) -> Iterator[Json]:
+    """The values in an argument, and the names of fields in it.
+
+    Left out are names and words in an object that are of the tool itself (`own`).
+    """
+    if isinstance(value, dict):
+        words = own()
+        for name, each in cast("dict[str, Json]", value).items():
+            if name not in words:
+                yield name
+            if not (isinstance(each, str) and each in words):
+                yield from argument_leaves(each, own)
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[Json]", value):
+            yield from argument_leaves(each, own)
+    else:
+        yield value
+
+
+def named_leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
+    """The values in a JSON value, each with the name of the field that it stands in."""
+    if isinstance(value, dict):
+        for field, each in cast("dict[str, Json]", value).items():
+            yield from named_leaves(each, field)
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[Json]", value):
+            yield from named_leaves(each, name)
+    else:
+        yield name, value
+
+
 def is_choice(value: Json) -> bool:
     """Whether the value says too little to carry anything: yes, no, or nothing."""
     return value is None or isinstance(value, bool) or value == ""
-
-
-def choices(schema: Mapping[str, Json], name: str) -> list[Json]:
-    """The values that a tool's schema itself offers for an argument."""
-    return [*_offered(schema.get("$defs", {}), schema.get("properties", {}).get(name, {}))]
-
-
-def _offered(
-    named: Mapping[str, Json], schema: Mapping[str, Json], within: tuple[str, ...] = ()
-) -> Iterator[Json]:
-    """The values that a schema offers; `within` are the named ones that led to it."""
-    name = str(schema.get("$ref", "")).rpartition("/")[2]
-    if name in named and name not in within:
-        yield from _offered(named, named[name], (*within, name))
-    yield from schema.get("enum", ())
-    yield from (schema[key] for key in ("const", "default") if key in schema)
-    for key in ("anyOf", "allOf", "oneOf"):
-        for each in schema.get(key, ()):
-            yield from _offered(named, each, within)
-    if isinstance(items := schema.get("items"), dict):
-        yield from _offered(named, cast("Mapping[str, Json]", items), within)
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -123,17 +108,6 @@ def numbers_in(text: str) -> Iterator[float]:
         yield float(match.replace(",", ""))
 
 
-def addresses_in(text: str) -> Iterator[str]:
-    """Mail and web addresses and account numbers in a text."""
-    for match in _ADDRESS.findall(unicodedata.normalize("NFKC", text).replace("。", ".")):
-        yield match.rstrip(".,;:!?")
-
-
-def identifiers_in(text: str) -> Iterator[str]:
-    """Numbers that stand for somebody or something in a text; days and times are none."""
-    yield from _IDENTIFIER.findall(_TIMES.sub(" … ", text))
-
-
 def bare(text: str) -> str:
     """The letters and digits of a text, casefolded."""
     return "".join(filter(str.isalnum, text.casefold()))
@@ -147,37 +121,3 @@ def is_key(value: str) -> bool:
 def words_in(text: str) -> list[str]:
     """The words and numbers of a text."""
     return re.findall(r"\w+", text)
-
-
-def says_day(value: str, text: str, *, with_time: bool = True) -> bool:
-    """Whether a casefolded text names the day of an ISO 8601 value, in words or figures.
-
-    With `with_time` it has to name the time too, where the value has one. A year may be left out
-    where the text names none.
-    """
-    day = _DAY.fullmatch(value)
-    if day is None:
-        return False
-    year, month, number = day[1], int(day[2]), int(day[3])
-    if not 1 <= month <= 12:
-        return False
-    name, ordinal = _MONTHS[month - 1], r"(?:st|nd|rd|th)?"
-    spoken = rf"\b{name}\s+{number}{ordinal}\b|\b{number}{ordinal}\s+(?:of\s+)?{name}\b"
-    if not re.search(spoken, text) and not stands_in(value[:10], text):
-        return False
-    if year not in text and re.search(r"\b(?:19|20)\d\d\b", text):
-        return False
-    return not with_time or day[4] is None or _says_time(int(day[4]), day[5], text)
-
-
-def _says_time(hour: int, minute: str, text: str) -> bool:
-    if re.search(rf"\b0?{hour}:{minute}\b", text):
-        return True
-    half = "am" if hour < 12 else "pm"
-    past = rf"(?::{minute})" + ("?" if minute == "00" else "")
-    return re.search(rf"\b{(hour - 1) % 12 + 1}{past}\s*{half}\b", text) is not None
-
-
-def is_day(value: str) -> bool:
-    """Whether it is a day, or a day and a time, of ISO 8601."""
-    return _DAY.fullmatch(value) is not None

@@ -1,0 +1,44 @@
+"""Addresses and numbers of people and accounts in a text, in any form that somebody can read."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from clew.guards.provenance.times import without_times
+
+_PARTS: Final = r"(?:[\w-]+\.)+"
+_ENDINGS: Final = (
+    "com|net|org|info|biz|io|ai|app|dev|co|me|xyz|site|online|link|click|example|eu|uk"
+    "|de|fr|ru|cn|nl|it|es|ch|at|us|in|br|jp"
+)
+_SPELT: Final = r"(?:\s(?:{0})\s|[(\[]\s*(?:{0})\s*[)\]])"
+_ADDRESS: Final = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"
+    r"|[a-z][a-z+]{2,9}:[/\\]{1,2}[^\s<>\"')\]]+|(?<![:\w])//[\w-]+\.[^\s<>\"')\]]+"
+    rf"|www\.[^\s<>\"')\]]+|{_PARTS}[a-z]{{2,}}/[^\s<>\"')\]]*"
+    rf"|{_PARTS}(?:{_ENDINGS})\b"
+    r"|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){10,30}\b"
+    r"|(?<![\w@.])@\w{3,}"
+    rf"|[\w.+-]+\s*{_SPELT.format('at|@')}\s*[\w-]+(?:\s*{_SPELT.format('dot')}\s*\w+)+"
+    rf"|[\w-]+\s+\.\s*(?:{_ENDINGS})\b"
+    r"|\b(?=\w*\d)(?=\w*[a-z])\w{20,}\b",
+    re.IGNORECASE,
+)
+"""Mail and web addresses as programs for mail and chat make links of them, and as people spell
+them, with account numbers (ISO 13616), names after @, and long words of letters and digits."""
+_IDENTIFIER: Final = re.compile(
+    r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"
+)
+"""Numbers of accounts, cards, phones, passports: seven digits, or six in a word."""
+
+
+def addresses_in(text: str) -> Iterator[str]:
+    """Mail and web addresses and account numbers in a text."""
+    for match in _ADDRESS.findall(unicodedata.normalize("NFKC", text).replace("。", ".")):
+        yield match.rstrip(".,;:!?")
+
+
+def identifiers_in(text: str) -> Iterator[str]:
+    """Numbers that stand for somebody or something in a text; days and times are none."""
+    yield from _IDENTIFIER.findall(without_times(text))

@@ -1,0 +1,57 @@
+"""Arguments with few values: which of them a tool's schema offers, and which a person chose."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from clew.core.events import Json
+from clew.guards.provenance.values import stands_in
+
+
+def choices(schema: Mapping[str, Json], name: str) -> list[Json]:
+    """The values that a tool's schema itself offers for an argument."""
+    return [*_offered(schema.get("$defs", {}), _property(schema, name))]
+
+
+def is_usual(schema: Mapping[str, Json], name: str, value: Json) -> bool:
+    """Whether a value is what the tool takes where the argument is left out, or says nothing."""
+    if value is None or value == "":
+        return True
+    usual = _property(schema, name).get("default")
+    return value == usual if usual is not None else value is False
+
+
+def is_chosen(name: str, value: Json, words: Sequence[str]) -> bool:
+    """Whether casefolded words choose a value: they have it, or the argument's name if it is True.
+
+    An abbreviation will do beside the name: `r` of `permission` for "read permission".
+    """
+    plain = name.casefold().replace("_", " ")
+    if value is True:
+        return any(all(word in text for word in plain.split()) for text in words)
+    wanted = str(value).casefold()
+    beside = rf"\b{re.escape(wanted)}\w*\s+{re.escape(plain)}s?\b"
+    return any(
+        stands_in(wanted, text) or (plain in text and re.search(beside, text) is not None)
+        for text in words
+    )
+
+
+def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    return cast("Mapping[str, Json]", schema.get("properties", {}).get(name, {}))
+
+
+def _offered(
+    named: Mapping[str, Json], schema: Mapping[str, Json], within: tuple[str, ...] = ()
+) -> Iterator[Json]:
+    """The values that a schema offers; `within` are the named ones that led to it."""
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if name in named and name not in within:
+        yield from _offered(named, named[name], (*within, name))
+    yield from schema.get("enum", ())
+    yield from (schema[key] for key in ("const", "default") if key in schema)
+    for key in ("anyOf", "allOf", "oneOf"):
+        for each in schema.get(key, ()):
+            yield from _offered(named, each, within)
+    if isinstance(items := schema.get("items"), dict):
+        yield from _offered(named, cast("Mapping[str, Json]", items), within)

@@ -1,0 +1,239 @@
+"""What speaks against making a call unasked: for each argument, its values and where they stand."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from clew.core.events import Json, PlannedCall
+from clew.core.interfaces import ToolSpec
+from clew.core.trajectory import Call
+from clew.guards.provenance.addresses import addresses_in, identifiers_in
+from clew.guards.provenance.choices import choices, is_chosen, is_usual
+from clew.guards.provenance.numbers import PERSON
+from clew.guards.provenance.origins import CONFIG, Made, Origins
+from clew.guards.provenance.plans import carried, fitting, unmade
+from clew.guards.provenance.secrets import has_secret
+from clew.guards.provenance.times import is_day, lasts
+from clew.guards.provenance.values import argument_leaves, is_choice, is_number, leaves, words_in
+
+PLAN: Final = "the plan"
+OFFERED: Final = "the tool's own choices"
+COMPUTED_END: Final = "a known start, and how long a person said it lasts"
+NOT_CALLED_FOR: Final = "the request does not call for it"
+MADE_ALREADY: Final = "it was made already"
+
+_PARTS_OF_TIME: Final = ("year", "month", "day", "hour", "minute", "date", "time")
+_ID: Final = re.compile(r"(\w+?)_?ids?")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a call is asked about: an argument with its doubtful values, or the whole call ("")."""
+
+    argument: str
+    values: tuple[Json, ...]
+    why: str
+
+    def __str__(self) -> str:
+        """As a person reads it."""
+        if not self.argument:
+            return self.why
+        named = f"{self.argument}: " if self.values else f"{self.argument} "
+        return f"{named}{', '.join(map(repr, self.values))}{' ' if self.values else ''}{self.why}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One call, against what is known of the run."""
+
+    origins: Origins
+    tool: ToolSpec
+    pending: Call
+    made: Sequence[Made] = ()
+    """The calls that were made before it, or will be."""
+
+    @cached_property
+    def planned(self) -> PlannedCall | None:
+        """The planned call that this one is."""
+        return fitting(unmade(self.origins, self.made), self.tool.name, self.pending.args)
+
+    @cached_property
+    def _bound(self) -> Mapping[str, Json]:
+        return {} if self.planned is None else self.planned.args
+
+    @cached_property
+    def _carried(self) -> list[str]:
+        return carried(self.origins)
+
+    @cached_property
+    def doubts(self) -> list[Doubt]:
+        """All that speaks against it."""
+        return [*self._doubts()]
+
+    def origin(self, name: str, value: Json) -> str | None:
+        """Where a value of an argument comes from; None if nothing that is trusted gave it."""
+        if name in self._bound:
+            return PLAN
+        if name in self.tool.labels.content:
+            return self.origins.of(value)
+        return self._offered(name, value) or self._known(name, value)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person has said no to the very call, or to the like of it.
+
+        A call that the request does not call for is like one of the same tool with the same
+        doubts; and like any, if nothing that decides is known of it.
+        """
+        refused, name = self.origins.refused, self.tool.name
+        if (name, self.pending.args) in refused:
+            return True
+        if not refused or self.planned is not None:
+            return False
+        why = sentence_of([doubt for doubt in self.doubts if doubt.values])
+        alike = why and any(
+            tool == name and reason.endswith(f"; {why}")
+            for tool, reason in self.origins.refused_why
+        )
+        return bool(alike) or not self._has_known
+
+    @property
+    def _has_known(self) -> bool:
+        """Whether any argument that decides something is known."""
+        content = self.tool.labels.content
+        return any(
+            self.origin(name, each) is not None
+            for name, value in self.pending.args.items()
+            if name not in content
+            for each in leaves(value)
+            if not is_choice(each)
+        )
+
+    def _doubts(self) -> Iterator[Doubt]:
+        args = self.pending.args
+        is_named_again = self.planned is not None and self.planned.args == args
+        if (self.tool.name, args) in self.made and not is_named_again:
+            yield Doubt("", (), MADE_ALREADY)
+            return
+        if self.planned is None:
+            yield Doubt("", (), NOT_CALLED_FOR)
+        elif self.tool.labels.traces:
+            return
+        for name, value in args.items():
+            if name not in self._bound:
+                is_content = name in self.tool.labels.content or self._is_only_content
+                yield from (self._of_text if is_content else self._of_deciding)(name, value)
+        for name, value in args.items():
+            text = " ".join(str(each) for each in leaves(value) if each is not None)
+            if has_secret(text, self.origins.secrets):
+                yield Doubt(name, (), "has a value of a secret result")
+
+    @cached_property
+    def _is_only_content(self) -> bool:
+        """Whether a planned call has no argument that decides anything: all of it is content."""
+        content = self.tool.labels.content
+        deciding = (value for name, value in self.pending.args.items() if name not in content)
+        is_open = self.planned is not None and not self._bound
+        return is_open and all(is_choice(each) for value in deciding for each in leaves(value))
+
+    def _of_deciding(self, name: str, value: Json) -> Iterator[Doubt]:
+        each = argument_leaves(value, self._own_words)
+        doubted = tuple(it for it in each if self.origin(name, it) is None)
+        if doubted:
+            yield self._doubt(name, doubted)
+
+    def _own_words(self) -> frozenset[str]:
+        """Words of the tool's schema and description, if its author is trusted."""
+        if self.tool.labels.foreign:
+            return frozenset(words_in(str(self.tool.parameters)))
+        return frozenset(words_in(f"{self.tool.parameters} {self.tool.description}"))
+
+    def _of_text(self, name: str, value: Json) -> Iterator[Doubt]:
+        """Parts of a text that nothing trusted gave: addresses and numbers, and whole sentences."""
+        for each in leaves(value):
+            if is_choice(each) or self.origins.of(each) is not None:
+                continue
+            parts = [*addresses_in(str(each)), *identifiers_in(str(each))]
+            known = self.origins
+            doubted: list[Json] = [
+                it for it in parts if known.of(it) is None and not known.is_quoted(it)
+            ]
+            if self.planned is not None and not (self._bound and is_day(str(each))):
+                doubted += [it for it in known.doubtful(each) if it not in doubted]
+            if doubted:
+                yield self._doubt(name, tuple(doubted))
+
+    def _doubt(self, name: str, doubted: tuple[Json, ...]) -> Doubt:
+        """Why an argument is doubted, and where its values stand in untrusted text."""
+        where = next((seen for it in doubted if (seen := self.origins.seen_in(it))), "")
+        return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
+
+    def _offered(self, name: str, value: Json) -> str | None:
+        """Whether the tool itself offers the value, and the plan or a person's words left it so."""
+        schema, bare = self.tool.parameters, is_choice(value)
+        if not bare and value not in choices(schema, name):
+            return None
+        free = is_usual(schema, name, value) or is_chosen(name, value, self.origins.words)
+        return OFFERED if free or not self._bound else None
+
+    def _known(self, name: str, value: Json) -> str | None:
+        if is_choice(value) or (self._bound and value in choices(self.tool.parameters, name)):
+            return None
+        source = self.origins.of(value, self._carried, verbatim=not self._bound)
+        if is_number(value):
+            return source if self._is_amount(name, float(value), source) else None
+        if source is None:
+            ends = COMPUTED_END if self._ends(name, value) else None
+            return ends or self.origins.selected(name, value)
+        return source if self._is_in_role(name, value) else None
+
+    def _is_amount(self, name: str, number: float, source: str | None) -> bool:
+        """Whether a number may stand in this argument: one place in a request gives one value."""
+        if source is None:
+            is_time = any(part in name.casefold() for part in _PARTS_OF_TIME)
+            return is_time and self.origins.numbers.is_dated(number)
+        if source != PERSON or not self.origins.numbers.is_spoken_once(number):
+            return True
+        others = (each for key, each in self.pending.args.items() if key != name)
+        return not any(_is_number_like(each, number) for it in others for each in leaves(it))
+
+    def _ends(self, name: str, value: Json) -> bool:
+        """Whether it is the end of something that begins at a known time, and lasts as was said."""
+        if "end" not in name or not isinstance(value, str):
+            return False
+        start = self.pending.args.get(name.replace("end", "start"))
+        if not isinstance(start, str) or self.origin(name.replace("end", "start"), start) is None:
+            return False
+        return any(lasts(start, value, words) for words in self.origins.words)
+
+    def _is_in_role(self, name: str, value: Json) -> bool:
+        """Whether a value may stand in this argument, by the fields of results that gave it."""
+        fields = self.origins.fields_of(value)
+        return not fields or any(self._fits(name, field, tool) for field, tool in fields)
+
+    def _fits(self, name: str, field: str, source: str) -> bool:
+        if field in self.tool.labels.content and field != name:
+            return False
+        kind = _ID.fullmatch(name)
+        if kind is None or field not in {"id", "id_"} or kind[1] in source:
+            return True
+        return not any(kind[1] in other for other in self.origins.tools if other != self.tool.name)
+
+
+def _is_number_like(value: Json, number: float) -> bool:
+    if is_number(value):
+        return float(value) == number
+    try:
+        return isinstance(value, str) and float(value) == number
+    except ValueError:
+        return False
+
+
+def sentence_of(doubts: Sequence[Doubt]) -> str:
+    """All doubts in a line."""
+    return "; ".join(map(str, doubts))
+
+
+__all__ = ["CONFIG", "Doubt", "Judgement", "sentence_of"]

@@ -1,0 +1,75 @@
+"""Numbers that are known, and those that follow from them by one computation."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from clew.guards.provenance.times import without_times
+from clew.guards.provenance.values import numbers_in
+
+PERSON: Final = "a person's words"
+COMPUTED: Final = "known numbers"
+
+_TIMES: Final = re.compile(r"\b(?:times|each|every|per|twice|multipl\w+)\b|[*x×]\s*\d")
+_SHARES: Final = re.compile(r"\b(?:shares?|half|split|halves|both of us|between us)\b")
+_EXACT: Final = 0.005
+
+
+class Numbers:
+    """The numbers of a run that trusted sources gave."""
+
+    def __init__(self) -> None:
+        self._known: dict[float, str] = {}
+        self._dated: set[float] = set()
+        self._spoken: list[float] = []
+        self._words = ""
+
+    def hear(self, text: str) -> None:
+        """Learn the numbers of a person's words; those of a day or a time are no amounts."""
+        plain = without_times(text)
+        self._words += f" {plain.casefold()}"
+        self._spoken += numbers_in(plain)
+        for number in numbers_in(plain):
+            self._known[number] = PERSON
+        self._dated.update(numbers_in(text))
+
+    def know(self, number: float, source: str) -> None:
+        """Learn a number that a trusted source gave."""
+        self._known.setdefault(number, source)
+
+    def of(self, number: float) -> str | None:
+        """Where a number comes from."""
+        return self._known.get(number) or (COMPUTED if self._is_computed(number) else None)
+
+    def is_dated(self, number: float) -> bool:
+        """Whether a person's words have the number, if only in a day or a time."""
+        return number in self._dated
+
+    def is_spoken_once(self, number: float) -> bool:
+        """Whether only one place of a person's words gave it, and nothing else."""
+        return self._known.get(number) == PERSON and self._spoken.count(number) == 1
+
+    def _is_computed(self, number: float) -> bool:
+        """Whether it is a sum, difference, product or share of known numbers, one of a person."""
+        spoken = dict.fromkeys(self._spoken)
+        multiplies = _TIMES.search(self._words) is not None
+        shares = _SHARES.search(self._words) is not None
+        for one in spoken:
+            for other in self._known:
+                if other == one:
+                    continue
+                plain = [one + other, one - other, other - one]
+                if multiplies or other not in spoken:
+                    plain.append(one * other)
+                if shares:
+                    plain.append(other - one / 2)
+                if _is_near(number, plain):
+                    return True
+                part = other * one / 100
+                if _is_near(number, [part, other + part, *(part + more for more in spoken)]):
+                    return True
+        return False
+
+
+def _is_near(number: float, results: Iterable[float]) -> bool:
+    return any(abs(number - result) < _EXACT for result in results)

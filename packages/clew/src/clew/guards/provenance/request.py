@@ -1,0 +1,44 @@
+"""A person's words: which of them speak, which are only pasted, and which name nobody to act on."""
+
+import re
+from typing import Final
+
+_FENCED: Final = re.compile(r"```.*?(?:```|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
+_QUOTED: Final = re.compile(r"(?m)^[ \t]*>.*(?:\n|\Z)")
+_END: Final = r"(?=[,.;:!?](?:\s|$)|\n|\bbut\b|\binstead\b|\brather\b|$)"
+_HARMLESS: Final = (
+    "forget|fail|hesitate|only|just|already|yet|in|on|at|be|been|so|too|very"
+)  # fmt: skip
+"""What may follow "not" where it forbids nothing."""
+_NEGATED: Final = re.compile(
+    r"\b(?:do not|don['’]?t|never|without|except|not|nobody but)\b"
+    rf"(?!\s+(?:{_HARMLESS})\b).*?{_END}",
+    re.IGNORECASE,
+)
+_IN_SENTENCE: Final = r"(?:[^.!?\n]|[.!?](?=\S))*"
+_REPORTED: Final = re.compile(
+    rf"(\b(?:tell|inform|remind|let|write|reply|answer|notify)\b{_IN_SENTENCE}?\bthat\b)"
+    rf"{_IN_SENTENCE}",
+    re.IGNORECASE,
+)
+GAP: Final = " … "
+
+
+def spoken(text: str) -> tuple[str, str]:
+    """What a person says themself, and what they pasted: quoted lines and blocks."""
+    pasted = [*_FENCED.findall(text)]
+    rest = _FENCED.sub(GAP, text)
+    pasted += _QUOTED.findall(rest)
+    return _QUOTED.sub(GAP, rest), "\n".join(pasted)
+
+
+def has_pasted(text: str) -> bool:
+    """Whether anything in a text is only pasted."""
+    if "```" in text or '"""' in text or ">" in text:
+        return bool(spoken(text)[1])
+    return False
+
+
+def deciding(text: str) -> str:
+    """A person's words without those that say what not to do, or only what somebody is told."""
+    return _NEGATED.sub(GAP, _REPORTED.sub(rf"\1{GAP}", text))

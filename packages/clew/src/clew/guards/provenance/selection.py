@@ -1,0 +1,138 @@
+"""What a person's words single out without naming it.
+
+They do so by number, by what stands there, as all of a list, or as what a page is to be read for.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, cast
+
+from clew.core.events import Json
+from clew.core.interfaces import ToolSpec
+from clew.guards.provenance.addresses import addresses_in
+from clew.guards.provenance.records import Record, records_of
+from clew.guards.provenance.values import stands_in, words_in
+
+_EXTREME: Final = re.compile(
+    r"\b(most|(?:largest|highest|greatest) number of|fewest|least|(?:smallest|lowest) number of)"
+    r"\s+(\w+(?:\W+\w+){0,2})"
+)
+_LOWEST: Final = ("fewest", "least", "smallest", "lowest")
+_ALL: Final = re.compile(r"\b(?:all|each|every)\s+(?:of\s+)?(?:the\s+|my\s+|our\s+)?(\w{3,})")
+_WHOSE: Final = r"\b(?:her|his|their|its|the|whose|\w+['’]s)\s+(?:\w+\s+)?"
+_NEAR: Final = 80
+_SHORT: Final = 2
+
+
+Seen = tuple[ToolSpec, Mapping[str, Json], Json]
+"""A result: the tool, the arguments, what it gave."""
+
+
+class Selection:
+    """What results of a run say of values, as far as it can single one out."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[str, dict[tuple[str, str], int]] = {}
+        self._counts: dict[str, Counter[str]] = {}
+        self._entries: dict[str, set[str]] = {}
+        self._pointed_at: dict[str, set[str]] = {}
+        self._only: dict[str, str] = {}
+        self._new: list[Seen] = []
+
+    def learn(self, seen: Seen) -> None:
+        """Look at a result later, if anything has to be singled out."""
+        self._new.append(seen)
+
+    def _look_at(
+        self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
+    ) -> None:
+        """How much a result lists, for what, and what of it the words point at."""
+        text_args = [(name, it) for name, it in args.items() if isinstance(it, str)]
+        if isinstance(content, list):
+            listed = cast("Sequence[Json]", content)
+            if len(args) == len(text_args) == 1:
+                self._lengths.setdefault(tool.name, {})[text_args[0]] = len(listed)
+            self._entries.setdefault(tool.name, set()).update(
+                it for it in listed if isinstance(it, str)
+            )
+        for record in records_of(content):
+            names = [
+                it for field in tool.labels.trusted if isinstance(it := record.get(field), str)
+            ]
+            self._counts.setdefault(tool.name, Counter()).update(names)
+            if any(_points_at(record, name, text) for name in names for text in words):
+                self._pointed_at.setdefault(tool.name, set()).update(it for _, it in text_args)
+        if (
+            isinstance(content, str)
+            and len(addresses := [*dict.fromkeys(addresses_in(content))]) == 1
+        ):
+            keys = [it for _, it in text_args if any(stands_in(it.casefold(), t) for t in words)]
+            self._only.update((addresses[0], key) for key in keys)
+
+    def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
+        """How the words single out a value for an argument, or None."""
+        for tool_spec, args, content in self._new:
+            self._look_at(tool_spec, args, content, words)
+        self._new = []
+        for tool in {*self._lengths, *self._counts, *self._entries}:
+            if any(value in it for text in words for it in self._extremes(tool, name, text)):
+                return f"the results of {tool}, by number"
+            if value in self._entries.get(tool, ()) and any(_wants_all(tool, it) for it in words):
+                return f"all that {tool} lists"
+        if any(it == {value} for it in self._pointed_at.values()):
+            return "where a person's words say that something stands"
+        if (key := self._only.get(value)) and any(_stands_at(name, key, it) for it in words):
+            return f"the only address in {key}"
+        return None
+
+    def _extremes(self, tool: str, name: str, text: str) -> Iterator[set[str]]:
+        """The values for which a tool lists most or fewest, as a text wants it."""
+        for mark, things in _EXTREME.findall(text):
+            best = min if mark.startswith(_LOWEST) else max
+            lengths = {it: n for (arg, it), n in self._lengths.get(tool, {}).items() if arg == name}
+            if _is_named(tool, things) or not any(_is_named(it, things) for it in self._lengths):
+                yield _best(lengths, best)
+            if _is_named(tool, things):
+                yield _best(self._counts.get(tool, {}), best)
+
+
+def _best(counts: Mapping[str, int], best: object) -> set[str]:
+    """The one value with the most or the fewest, of several."""
+    ranked = sorted(counts.items(), key=lambda it: it[1], reverse=best is max)
+    if len(ranked) > 1 and ranked[0][1] != ranked[1][1]:
+        return {ranked[0][0]}
+    return set()
+
+
+def _is_named(tool: str, things: str) -> bool:
+    """Whether a tool's name has one of these words."""
+    parts = {it.removesuffix("s") for it in re.split(r"[\W_]+", tool.casefold())}
+    return any(it.removesuffix("s") in parts for it in words_in(things) if len(it) > _SHORT)
+
+
+def _wants_all(tool: str, text: str) -> bool:
+    return any(_is_named(tool, thing) for thing in _ALL.findall(text))
+
+
+def _points_at(record: Record, name: str, text: str) -> bool:
+    """Whether a text names somebody, and has two words in a row of what they wrote."""
+    if len(name) <= _SHORT or not stands_in(name.casefold(), text):
+        return False
+    request = words_in(text)
+    pairs = {pair for pair in pairwise(request) if all(len(it) > _SHORT for it in pair)}
+    for value in record.values():
+        if isinstance(value, str) and value != name:
+            wrote = words_in(value.casefold())
+            if pairs.intersection(pairwise(wrote)):
+                return True
+    return False
+
+
+def _stands_at(name: str, key: str, text: str) -> bool:
+    """Whether a text says that such an argument stands at an address: "her e-mail is on KEY"."""
+    plain = text.replace("e-mail", "email")
+    pattern = re.escape(key.casefold())
+    kinds = [it for it in name.casefold().split("_") if len(it) > _SHORT]
+    return any(re.search(rf"{_WHOSE}{kind}s?\b.{{0,{_NEAR}}}?{pattern}", plain) for kind in kinds)

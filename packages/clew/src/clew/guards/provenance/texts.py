@@ -1,0 +1,72 @@
+"""Texts that a call only carries: is each sentence made of words that trusted sources gave?"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from clew.guards.provenance.values import words_in
+
+_FILLERS: Final = frozenset(
+    words_in(
+        "a about above after all also am an and any are as at be been before best below both "
+        "but by can could day dear did do does each for from had has have he hello her here hi "
+        "him his how i if in into is it its just kind know later let like ll me more most my "
+        "next of on one only or other our out over please re regards s see she should sincerely "
+        "so some soon such t than thank thanks that the their them then there these they this "
+        "those to today too under until up us ve was we well were what when where which while "
+        "who will with would you your yours morning afternoon evening hope "
+    )
+)
+"""Words that say too little by themselves to change what a text says; "not" is none of them."""
+_NEW_WORDS: Final = 5
+"""One word in so many may be new, in a sentence that is otherwise made of known words."""
+_TITLE: Final = 2
+"""A text of so few words may be the model's own, where nothing that was read has them."""
+_SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
+
+
+@dataclass
+class Vocabulary:
+    """The words that trusted sources gave, casefolded."""
+
+    words: set[str] = field(default_factory=set[str])
+    _texts: list[str] = field(default_factory=list[str])
+    """Texts that are still to be cut into words: most runs ask for none."""
+
+    def learn(self, text: str) -> None:
+        """Add those of a text."""
+        self._texts.append(text)
+
+    def doubtful(self, text: str, was_read: Callable[[str], bool]) -> list[str]:
+        """The sentences of a text with words that are not known.
+
+        Some may be new in a sentence, and all of a title, unless untrusted text has them
+        (`was_read`).
+        """
+        self.words.update(*(words_in(each.casefold()) for each in self._texts))
+        self._texts = []
+        is_title = len(words_in(text)) <= _TITLE
+        return [
+            sentence
+            for sentence in map(str.strip, _SENTENCE.findall(text))
+            if self._is_doubtful(sentence, was_read, is_title=is_title)
+        ]
+
+    def _is_doubtful(
+        self, sentence: str, was_read: Callable[[str], bool], *, is_title: bool
+    ) -> bool:
+        words = words_in(sentence.casefold())
+        new = [word for word in words if not self.has(word)]
+        if len(new) * _NEW_WORDS <= len(words):
+            return False
+        return not is_title or any(not word.isalpha() or was_read(word) for word in new)
+
+    def has(self, word: str) -> bool:
+        """Whether a casefolded word is known, or says nothing by itself."""
+        return word in _FILLERS or word in self.words or _stem(word) in self.words
+
+
+def _stem(word: str) -> str:
+    """Without the ending of a plural."""
+    return word.removesuffix("s")
