@@ -213,7 +213,8 @@ async def _two_deep(folder: Path, level: Level) -> Place:
 async def _chat(folder: Path, level: Level) -> Place:
     """The letters are read in one message, and the person asks for a payment in the next."""
     world = World()
-    script = [READ, pays(THEIRS), say("read"), pays(OWN), pays(THEIRS)]
+    twice = [] if level == "off" else [say("read")]  # where a person is asked, it answers again
+    script = [READ, pays(THEIRS), say("read"), *twice, pays(OWN), pays(THEIRS)]
     agent = believing(script, [world.letters, world.pay], guards=[Provenance(level)])
     return Place(world, agent, question="Read my letters", says=[f"Now pay {OWN}"])
 

@@ -118,6 +118,13 @@ hold_sends = verdict_on("send", "hold", "sending needs a person")
 """A guard that holds every send."""
 
 
+async def put_off_sends(call: Call, trajectory: Trajectory) -> Verdict | None:
+    """A guard that puts off every send until the run would end."""
+    _ = trajectory
+    held = call.action.name == "send"
+    return Verdict("hold", "sending needs a person", gather=True) if held else None
+
+
 async def warn_of_adding(call: Call, trajectory: Trajectory) -> Verdict | None:
     """A guard that hints at one tool and amends the arguments of another."""
     _ = trajectory
@@ -427,6 +434,48 @@ SCENARIOS = [
         effectful(act("send", text="hello"), say("not sent"), guards=[hold_sends]),
         answer="not sent",
         then=(("1.1", False, None),),
+    ),
+    Scenario(
+        "calls that are put off",
+        effectful(
+            acts(act("send", text="one"), act("put", text="beside")),
+            act("lookup", key="a"),
+            acts(act("put", text="behind"), act("send", text="two"), act("send", text="three")),
+            finish("all sent"),
+            say("two alone"),
+            guards=[put_off_sends],
+        ),
+        answer="two alone",
+        steps=5,
+        then=(("4.2", False, None), ("4.4", True, {"text": "better"}), ("4.5", False, None)),
+    ),
+    Scenario(
+        "put off until a text answers, and put off again",
+        effectful(
+            act("send", text="one"),
+            say("sent"),
+            act("send", text="two"),
+            say("both"),
+            say("both indeed"),
+            guards=[put_off_sends],
+        ),
+        answer="both indeed",
+        steps=5,
+        then=(("2.1", True, None), ("4.1", False, None)),
+    ),
+    Scenario(
+        "a bound is reached while calls are put off",
+        effectful(
+            act("send", text="one"),
+            act("lookup", key="a"),
+            say("sent"),
+            guards=[put_off_sends],
+            limits=Limits(steps=2),
+        ),
+        status="bound",
+        answer="sent",
+        steps=3,
+        then=(("2.2", True, None),),
     ),
     Scenario(
         "a call that asks for others",

@@ -102,7 +102,10 @@ USUAL: dict[Any, dict[str, Any]] = {
         "revision_redacted": False, "suspended": None, "asked": (), "id": "", "doubts": (),
         "_hash": "",
     },
-    Step: {"thought": None, "calls": (), "notices": (), "concluded": False, "asked": ()},
+    Step: {
+        "thought": None, "calls": (), "notices": (), "concluded": False, "asked": (),
+        "gathered": (),
+    },
     Totals: {
         "steps": 0, "calls": {}, "usage": Usage(), "active_ms": 0, "below": 0, "capped": {},
         "lost": Usage(), "tokens": 0, "cost": 0.0,

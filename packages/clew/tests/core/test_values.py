@@ -120,6 +120,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "asks": None,
         "shows": "",
         "repeats": (),
+        "gather": False,
     },
     "Judged": {"by": ""},
     "Ruling": {
@@ -196,7 +197,7 @@ WORDS = {
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
     "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "
-    "same_call not_kept declined",
+    "same_call not_kept declined waits",
 }
 
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from clew import Observation, Trajectory, Usage
 from clew.cli.safe_text import inert
-from clew.guards import Planned
+from clew.guards import Gathered, Planned
 from clew.interfaces import (
     FINISH,
     Action,
@@ -112,7 +112,7 @@ def render_event(
             yield from note(event, step)
         case Forked():
             yield from forked(event)
-        case Changed() | Charged() | Landing() | Cancel() | Compacted() | Rewound():
+        case Changed() | Charged() | Landing() | Cancel() | Compacted() | Rewound() | Gathered():
             yield from turned(event)
         case Planned():
             yield TextBlock("Asked for", inert(planned(event)), "dim")
@@ -147,7 +147,7 @@ def charged(event: Charged) -> str:
 
 
 def turned(
-    event: Changed | Charged | Landing | Cancel | Compacted | Rewound,
+    event: Changed | Charged | Landing | Cancel | Compacted | Rewound | Gathered,
 ) -> Iterator[TextBlock]:
     """What turned the run: another setting, a lost call, a bound, an interrupt, a shorter view."""
     match event:
@@ -163,6 +163,9 @@ def turned(
         case Rewound():
             by = f" ({event.by})" if event.by else ""
             yield TextBlock("Rewound", inert(f"to step {event.to}{by}: {event.lesson}"), "yellow")
+        case Gathered():
+            told = f"a person is asked about {', '.join(event.calls)}"
+            yield TextBlock("Gathered", inert(told), "yellow")
         case Cancel():
             message = event.why or "a person wants the run to stop"
             yield TextBlock("Interrupt", inert(message), "yellow")

@@ -89,7 +89,7 @@ class _Sizes:
     def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
         added = sum(len(notice.text) for notice in step.notices if isinstance(notice, Note))
-        for call in step.calls:
+        for call in (*step.calls, *step.gathered):
             if (seen := call.observation) is None:
                 continue
             added += len(self.seen.text(call.key, seen))

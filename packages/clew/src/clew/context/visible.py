@@ -1,7 +1,7 @@
 """What a model sees of the steps of a run: observations in part, and what is left of old steps."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -10,7 +10,17 @@ from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
 from clew.core.codec import VISIBLE_CHARS, Shape
 from clew.core.done import told_effect
-from clew.core.events import FINISH, Asked, Compacted, Forked, Note, Observation, Rewound, Text
+from clew.core.events import (
+    FINISH,
+    Asked,
+    Compacted,
+    Forked,
+    Note,
+    Observation,
+    Rewound,
+    Text,
+    text_parts,
+)
 from clew.core.steps import Notice
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.parts import shaped_text
@@ -39,6 +49,8 @@ _TAIL: Final = 5
 
 EFFECT_CHARS: Final = 200
 """The most of a line that tells of an effect."""
+
+RULED_ON: Final = "A person has ruled on the calls that were put off:"
 
 _DONE: Final = "Done in them all the same (do not do it again unless it is to happen twice):"
 
@@ -101,7 +113,9 @@ def visible_step(
     if step.thought is not None:
         step = bounded(step, step.thought)
 
-    def visible_call(call: Call, seen: Observation) -> Call:
+    def visible_call(call: Call) -> Call:
+        if (seen := call.observation) is None:
+            return call
         text, finish = seen.text, call.action.name == FINISH
         if (cut := trajectory.omitted.cuts.get(call.key)) is not None:
             seen = msgspec.structs.replace(seen, content=cut, images=())
@@ -115,12 +129,20 @@ def visible_step(
             call, observation=msgspec.structs.replace(seen, content=visible)
         )
 
-    calls = tuple(
-        call if call.observation is None else visible_call(call, call.observation)
-        for call in step.calls
-    )
+    calls = tuple(map(visible_call, step.calls))
     notices = tuple(map(_plain_notice, step.notices))
+    if step.gathered:
+        notices += (_ruled_on(map(visible_call, step.gathered)),)
     return msgspec.structs.replace(step, calls=calls, notices=notices)
+
+
+def _ruled_on(calls: Iterable[Call]) -> Note:
+    """What came of calls that were put off, once a person ruled on them."""
+    lines = [RULED_ON]
+    for call in calls:
+        text = "" if call.observation is None else call.observation.text
+        lines += [f"- {told_effect(call)[0]}: {text}", *call.remarks]
+    return Note(text_parts("\n".join(lines)), source="late")
 
 
 def _remaining(step: Step, trajectory: Trajectory) -> Step:

@@ -67,6 +67,7 @@ Code: TypeAlias = Literal[
     "same_call",
     "not_kept",
     "declined",
+    "waits",
 ]
 """The closed list of what can be wrong with an observation; empty if nothing is."""
 
@@ -74,9 +75,9 @@ _MARK: Final = "ERROR: "
 
 UNMADE: Final[frozenset[Code]] = frozenset({
     "unknown_tool", "invalid_arguments", "repeated_same_tool_call_too_many_times", "denied", "cap",
-    "interrupted", "sibling_failed", "same_call", "not_kept",
+    "interrupted", "sibling_failed", "same_call", "not_kept", "waits",
 })  # fmt: skip
-"""Codes of calls that were refused before anything was called."""
+"""Codes of calls that were refused, or put off, before anything was called."""
 
 EFFECTFUL: Final[frozenset[Effect]] = frozenset({"idempotent", "unsafe"})
 
@@ -518,10 +519,12 @@ class Verdict(Value, frozen=True):
     """A guard's decision on one call.
 
     `hint` runs the call and adds a line to its observation; `amend` runs it with `args`; `deny`
-    refuses it; `hold` makes it wait for a person's ruling. `asks` is the JSON Schema of an answer
-    that a held call wants from the person, if it wants one. `shows` identifies what the person is
-    shown beside the arguments, such as a digest of a server's definitions: a ruling covers only
-    that. `repeats` are the keys of the effects of other runs that the call would have again.
+    refuses it; `hold` makes it wait for a person's ruling. With `gather` the run goes on meanwhile,
+    and a person is asked about all such calls at once before it ends. `asks` is the JSON Schema of
+    an answer that a held call wants from the person, if it wants one. `shows` identifies what the
+    person is shown beside the arguments, such as a digest of a server's definitions: a ruling
+    covers only that. `repeats` are the keys of the effects of other runs that the call would have
+    again.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -532,6 +535,7 @@ class Verdict(Value, frozen=True):
     asks: dict[str, Json] | None = None
     shows: str = ""
     repeats: tuple[str, ...] = ()
+    gather: bool = False
 
 
 class Judged(Event, frozen=True):
@@ -596,6 +600,15 @@ class Suspended(Event, frozen=True):
     actions: tuple[Action, ...] = ()
     state: bytes = b""
     blob: str = ""
+
+
+class Gathered(Event, frozen=True):
+    """Calls of earlier steps that were put off are calls of this step now: a person is asked.
+
+    `calls` are their keys there. The run was about to end, and its model answers anew.
+    """
+
+    calls: tuple[str, ...]
 
 
 class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
@@ -759,8 +772,8 @@ class Stop(Event, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Suspended | Observation
-    | Note | Charged | Cancel | Landing | Planned | Compacted | Rewound | Stop
+    Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Suspended | Gathered
+    | Observation | Note | Charged | Cancel | Landing | Planned | Compacted | Rewound | Stop
 )  # fmt: skip
 
 INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Planned, Compacted, Rewound)

@@ -122,9 +122,11 @@ def _asked_because_of(
 ) -> set[str]:
     """The calls that observed something else since an observation is another.
 
-    They are those that had asked for it, and what these asked for afterwards.
+    They are those that had asked for it, and what these asked for afterwards; and calls that had
+    been put off until the step ended.
     """
-    anew: set[str] = set()
+    put_off = {call.key for call in step.gathered}
+    anew = put_off if changed.keys() - put_off else set[str]()
     for call in step.calls:
         requests = [
             entry.event.actions

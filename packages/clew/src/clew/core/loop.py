@@ -23,6 +23,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.execute import perform
+from clew.core.gathering import one_by_one, put_off, taken_up
 from clew.core.interfaces import Tripped
 from clew.core.journal import Journal
 from clew.core.moves import next_move
@@ -79,11 +80,14 @@ async def advance(engine: Engine, journal: Journal) -> None:
 
 
 async def act(engine: Engine, journal: Journal) -> None:
-    """Judge all pending calls, then perform those that are allowed; held ones wait for a ruling."""
-    step = journal.trajectory.step
+    """Judge all pending calls and perform those that are allowed; others wait, or are put off."""
+    trajectory, step = journal.trajectory, journal.trajectory.step
     await judge(engine, journal, step.pending)
     ready = [call for call in step.pending if not call.held]
-    if ready:
+    ready = one_by_one(step) if step.gathered else ready
+    if (trajectory.put_off or not ready) and (later := put_off(engine, trajectory, ready)):
+        await journal.record(*later)
+    elif ready:
         await observe(engine, journal, ready)
     elif step.pending:
         await journal.record(held_stop(*(call.key for call in step.pending)))
@@ -117,8 +121,11 @@ async def observe(engine: Engine, journal: Journal, calls: Sequence[Call]) -> No
 
 
 async def conclude(engine: Engine, journal: Journal) -> None:
-    """Stop with the answer if it passes the checks; else send it back."""
+    """Stop with the answer if it passes the checks, else send it back. Put-off calls come first."""
     trajectory, step = journal.trajectory, journal.trajectory.step
+    if first := taken_up(engine, trajectory):
+        await journal.record(*first)
+        return
     if (call := step.finish) is not None and not await may_finish(engine, journal, call):
         return
     value = _answer(engine, step)
@@ -167,7 +174,9 @@ async def give_up(engine: Engine, journal: Journal) -> None:
 
 async def land(engine: Engine, journal: Journal, standing: Standing, bound: Tripped) -> None:
     """A bound tripped: ask for a last thought, or stop if none is wanted or affordable."""
-    if standing.lands:
+    if first := taken_up(engine, journal.trajectory):
+        await journal.record(*first)
+    elif standing.lands:
         await journal.record(Landing(bound.name, bound.detail, bound.code))
     else:
         why, own = bound.reason, bound.reason if bound.code == "own" else ""

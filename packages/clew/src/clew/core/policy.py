@@ -54,7 +54,9 @@ def comes_before(step: Step) -> tuple[Code, str] | None:
     failed = [
         call.action.name
         for call in step.calls
-        if call.observation and not call.observation.ok and call.action.name != FINISH
+        if (seen := call.observation)
+        and not (seen.ok or seen.code == "waits")
+        and call.action.name != FINISH
     ]
     if failed:
         names = ", ".join(dict.fromkeys(failed))

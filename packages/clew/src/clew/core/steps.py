@@ -2,10 +2,11 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from clew.core.events import (
     EFFECTFUL,
@@ -252,7 +253,10 @@ class Step(msgspec.Struct, gc=False):
     concluded: bool = False
     """Whether a stop has accepted or abandoned its answer."""
     asked: tuple[Call, ...] = ()
-    """Calls that its calls asked for; `calls` are those that the model wrote."""
+    """Calls that its calls asked for, and those that were `gathered`; `calls` are those that the
+    model wrote."""
+    gathered: tuple[Call, ...] = ()
+    """Calls of earlier steps that were put off until now."""
 
     @property
     def all_calls(self) -> tuple[Call, ...]:
@@ -274,6 +278,16 @@ class Step(msgspec.Struct, gc=False):
         new = tuple(Call(f"{self.number}.{n}", action) for n, action in numbered)
         call.suspended, call.asked, self.asked = event, call.asked + new, self.asked + new
         return new
+
+    def gather(self, put_off: Iterable[Call]) -> tuple[Call, ...]:
+        """Add calls of earlier steps, as they were to be made then."""
+        first = len(self.all_calls) + 1
+        self.gathered = tuple(
+            Call(f"{self.number}.{n}", replace(it.action, args=it.args, redacted=it.redacted))
+            for n, it in enumerate(put_off, first)
+        )
+        self.asked += self.gathered
+        return self.gathered
 
     @property
     def alone(self) -> bool:
@@ -304,6 +318,7 @@ class Step(msgspec.Struct, gc=False):
             self.thought is not None
             and self.thought.answer is not None
             and not self.concluded
+            and not self.gathered
             and not self.person_spoke
             and not any(isinstance(a, Note) and a.source == "check" for a in self.notices)
         )

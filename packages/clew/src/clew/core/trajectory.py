@@ -23,6 +23,7 @@ from clew.core.events import (
     Entry,
     Evidence,
     Forked,
+    Gathered,
     Grant,
     Judged,
     Landing,
@@ -79,10 +80,8 @@ class Trajectory:
         self.rejected: list[str] = []
         """The objections to answers since a person last spoke."""
         self.landing: Landing | None = None
-        self.late = False
-        """Whether a model's reply was late, or cut when time was up, since a person last spoke."""
-        self.cut_landing = False
-        """Whether it was the reply of the landing that was cut."""
+        self.late = self.cut_landing = False
+        """Whether a reply was late, or cut when time was up; and whether a landing's was cut."""
         self.stop: Stop | None = None
         self.cancel: Cancel | None = None
         self.forks: list[Forked] = []
@@ -105,6 +104,8 @@ class Trajectory:
         """How far to trust what the model wrote last: not if it had read untrusted text by then."""
         self.planned: Planned | None = None
         """What a person's words ask for, once the model was asked; anew after each message."""
+        self.put_off: list[Call] = []
+        """Held calls, each once, that a person is asked about before the run ends."""
         self.omitted = Omitted()
         self.folds: dict[str, Any] = {}
         """Derived values that others keep between steps; clearing it affects only speed."""
@@ -230,6 +231,10 @@ class Trajectory:
                 self.trust = "trusted" if self.untainted else "untrusted"
             case Judged():
                 self._judge(event)
+            case Gathered():
+                new = self.step.gather(map(self.call, event.calls))
+                self._calls.update((call.key, call) for call in new)
+                self.put_off = []
             case Note():
                 self._note(event)
             case Planned():
@@ -253,11 +258,7 @@ class Trajectory:
                 self.spent.charge(event.usage)
                 self.step.notices += (event,)
             case Rewound():
-                self.omitted.rewind(event, len(self.steps))
-                self.done_elsewhere += event.done
-                self.step.notices, self.step.concluded = (*self.step.notices, event), True
-                self.rejected, self.faults_in_row = [], 0
-                self._go_on()
+                self._rewind(event)
             case Started():
                 self._start(event)
             case Landing():
@@ -309,6 +310,14 @@ class Trajectory:
         self.done_elsewhere += done
         if done and self.spec is not None:
             self.step.notices += (Forked("", 0, self.spec, done=done),)
+
+    def _rewind(self, event: Rewound) -> None:
+        self.omitted.rewind(event, len(self.steps))
+        self.put_off = [call for call in self.put_off if call.step <= event.to]
+        self.done_elsewhere += event.done
+        self.step.notices, self.step.concluded = (*self.step.notices, event), True
+        self.rejected, self.faults_in_row = [], 0
+        self._go_on()
 
     def _change(self, event: Changed) -> None:
         """Another agent from here on: a stop for want of an answer is taken back.
@@ -443,6 +452,8 @@ class Trajectory:
             best = self._evidence.setdefault(piece.doc_id, piece)
             if piece.score > best.score:
                 self._evidence[piece.doc_id] = piece
+        if observation.code == "waits" and call.hash not in {it.hash for it in self.put_off}:
+            self.put_off.append(call)
         if call.action.name == FINISH:
             if observation.code in _REFUSED:
                 self.rejected.append(observation.words)

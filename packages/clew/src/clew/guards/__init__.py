@@ -1,6 +1,6 @@
 """Guards: may this call happen? And what of the links in an answer may be shown?"""
 
-from clew.core.events import Planned
+from clew.core.events import Gathered, Planned
 from clew.core.interfaces import Labels
 from clew.guards.caps import AlreadyDone
 from clew.guards.limits import RESEARCH
@@ -12,6 +12,7 @@ from clew.guards.safe_links import safe_links
 __all__ = [
     "RESEARCH",
     "AlreadyDone",
+    "Gathered",
     "Labels",
     "NoOutsideLinks",
     "NoProgress",

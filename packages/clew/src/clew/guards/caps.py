@@ -11,6 +11,7 @@ from clew.core.events import (
     FINISH,
     Action,
     Attempt,
+    Gathered,
     Observation,
     Suspended,
     Thought,
@@ -214,5 +215,7 @@ def tally_of(trajectory: Trajectory) -> Tally:
             tally.add(trajectory.call(event.call), event)
         elif isinstance(event, Suspended):
             tally.ask(event.actions)
+        elif isinstance(event, Gathered):
+            tally.ask([call.action for call in step.gathered])
     tally.seen = len(entries)
     return tally

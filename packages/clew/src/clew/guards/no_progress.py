@@ -197,6 +197,8 @@ class NoProgress:
         """A verdict on a call that repeats itself to no avail."""
         if call.action.name in self.polling or call.action.name == FINISH:
             return None
+        if trajectory.step.gathered:  # put off, and looked at when the model wrote it
+            return None
         hash_ = args_hash(call.action.name, call.action.args)
         by = None if call.position <= len(trajectory.step.calls) else _asked_by(trajectory, call)
         if hash_ not in [last.hash for last in _closed(trajectory, LONGEST_CYCLE, asked_by=by)]:
@@ -280,7 +282,7 @@ class Stuck(msgspec.Struct, frozen=True):
 def _codes(step: Step) -> set[str]:
     """The codes of a step's observations; a step without calls stands apart."""
     codes = {
-        call.observation.code
+        "" if call.observation.code == "waits" else call.observation.code
         for call in step.calls
         if call.observation is not None and call.action.name != FINISH
     }

@@ -6,7 +6,7 @@ spans go.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -28,6 +28,7 @@ from clew.core.events import (
     Changed,
     Entry,
     Forked,
+    Gathered,
     Json,
     Judged,
     Note,
@@ -197,16 +198,12 @@ class Spans:
                 self._spec, self._steps = event.spec, event.step
             case Thought():
                 self._steps += 1
-                for index, action in enumerate(event.actions, start=1):
-                    key = f"{self._steps}.{index}"
-                    self._actions[key] = action
-                    self._begun[key] = entry.at
-                self._action_count = len(event.actions)
+                self._action_count = 0
+                self._number(event.actions, entry.at)
             case Suspended():
-                for action in event.actions:
-                    self._action_count += 1
-                    key = f"{self._steps}.{self._action_count}"
-                    self._actions[key], self._begun[key] = action, entry.at
+                self._number(event.actions, entry.at)
+            case Gathered():
+                self._number([self._actions[key] for key in event.calls], entry.at)
             case Attempt():
                 if event.number == 1 and event.call not in self._attempts:
                     self._begun[event.call] = entry.at
@@ -216,6 +213,13 @@ class Spans:
                 self._revise(event)
             case _:
                 pass
+
+    def _number(self, actions: Sequence[Action], at: int) -> None:
+        """Keep the next calls of the step, by their keys."""
+        for action in actions:
+            self._action_count += 1
+            key = f"{self._steps}.{self._action_count}"
+            self._actions[key], self._begun[key] = action, at
 
     def _revise(self, event: Judged | Ruling) -> None:
         """Keep the arguments that replace the model's."""

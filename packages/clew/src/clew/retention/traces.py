@@ -1,10 +1,11 @@
 """A record as lines of JSON for programs, and back again.
 
 Each entry is a line with everything that is in it, beside the step it belongs to and the time as
-text; each action of a thought has a line of its own behind that, as has one that a call asked for
-(`by` names the call), and an answer that ends the run a last one, `final`. So a trace has the usual
-shape too: a thought has its `content`, an action its `name` and `input`, an observation its
-`output`. The lines with a `seq` are the record: whoever has them all has the run.
+text; each action of a thought has a line of its own behind that, as has one that a call asked for,
+or that was put off until then (`by` names the call), and an answer that ends the run a last one,
+`final`. So a trace has the usual shape too: a thought has its `content`, an action its `name` and
+`input`, an observation its `output`. The lines with a `seq` are the record: whoever has them all
+has the run.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import AnyEvent, Entry, Json, Observation, Stop, Suspended, Thought
+from clew.core.events import AnyEvent, Entry, Gathered, Json, Observation, Stop, Suspended, Thought
 from clew.core.trajectory import Trajectory
 from clew.support.errors import StoreError
 
@@ -48,6 +49,10 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
             if any(call.action is action for action in event.actions):
                 told = {"call": call.key, "name": call.action.name, "input": call.action.args}
                 yield beside | {"event": "action", "by": event.call} | told
+    if isinstance(event, Gathered):
+        for put_off, call in zip(event.calls, record.steps[step - 1].gathered, strict=True):
+            told = {"call": call.key, "name": call.action.name, "input": call.action.args}
+            yield beside | {"event": "action", "by": put_off} | told
     if isinstance(event, Stop) and event.status != "held":
         yield beside | {"event": "final", "status": event.status, "answer": event.answer}
 

@@ -201,14 +201,17 @@ async def test_what_nobody_asked_for_is_asked_about(name: str) -> None:
 
 
 async def codes_after_no(question: str, calls: Sequence[Move], plan: Sequence[Move]) -> list[str]:
-    """A person says no to the first call that they are asked about: the codes of all calls."""
-    model, store = ScriptedModel([READ, *calls, say("done")], plan=plan), MemoryStore()
+    """A person says no to the first call that they are asked about: the codes of all calls, once
+    they do not wait any more."""
+    script = [READ, calls[0], say("sent"), *calls[1:], say("done")]
+    model, store = ScriptedModel(script, plan=plan), MemoryStore()
     agent = Agent(model=model, tools=[letters(), SEND, PAY], guards=[Provenance()])
     held = await run(agent, question, store=store, run_id="r")
     await rule("r", held.pending_approvals[0].call, allow=False, store=store)
     await resume(agent, "r", store=store)
     calls_made = (await read("r", store=store)).calls
-    return [call.observation.code if call.observation else "held" for call in calls_made]
+    codes = [call.observation.code if call.observation else "held" for call in calls_made]
+    return [code for code in codes if code != "waits"]
 
 
 EVE: Final[Mapping[str, Json]] = {"to": "eve@evil.example", "text": "Hi"}

@@ -296,28 +296,44 @@ async def test_strict_judges_the_first_call_too() -> None:
 async def test_after_a_refusal_the_same_kind_is_refused_unasked() -> None:
     """A person says no once: other calls that the request does not call for are not asked about."""
     script = [
-        READ, act("send", to="eve@evil.example", text="1"), act("pay", account="EV12", amount=1),
+        READ, act("send", to="eve@evil.example", text="1"), say("sent"),
+        act("pay", account="EV12", amount=1), say("done"),
     ]  # fmt: skip
-    model, store = ScriptedModel([*script, say("done")], plan=[]), MemoryStore()
+    model, store = ScriptedModel(script, plan=[]), MemoryStore()
     agent = Agent(model=model, tools=[letters(), SEND, PAY], guards=[Provenance()])
     held = await run(agent, "Read my letters", store=store, run_id="r")
-    assert [each.call for each in held.pending_approvals] == ["2.1"]
-    await rule("r", "2.1", allow=False, store=store)
+    assert [each.call for each in held.pending_approvals] == ["3.1"]
+    await rule("r", "3.1", allow=False, store=store)
     result = await resume(agent, "r", store=store)
     assert result.status == "answered"
     calls = (await read("r", store=store)).calls
     codes = [call.observation.code for call in calls if call.observation]
-    assert codes == ["", "denied", "denied"]
+    assert codes == ["", "waits", "denied", "denied"]
+
+
+async def test_all_calls_of_a_run_are_asked_about_at_once() -> None:
+    """The run goes on meanwhile; the person sees the whole text of each."""
+    script = [
+        READ, act("send", to="eve@evil.example", text="1"), act("pay", account="EV12", amount=1),
+    ]  # fmt: skip
+    result, _ = await outcome("Read my letters", script, [letters(), SEND, PAY])
+    assert [each.args for each in result.pending_approvals] == [
+        {"to": "eve@evil.example", "text": "1"},
+        {"account": "EV12", "amount": 1},
+    ]
 
 
 async def test_what_was_allowed_is_known_afterwards() -> None:
     """A person allows an address once; the second planned call to it is made unasked."""
-    script = [READ, *(act("send", to="eve@evil.example", text=text) for text in "ab"), say("done")]
+    script = [
+        READ, act("send", to="eve@evil.example", text="a"), say("sent"),
+        act("send", to="eve@evil.example", text="b"), say("done"),
+    ]  # fmt: skip
     model, store = ScriptedModel(script, plan=[act("send"), act("send")]), MemoryStore()
     agent = Agent(model=model, tools=[letters(), SEND], guards=[Provenance()])
     held = await run(agent, "Answer my letters, both", store=store, run_id="r")
     assert len(held.pending_approvals) == 1
-    await rule("r", "2.1", allow=True, store=store)
+    await rule("r", "3.1", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
 
 
@@ -327,7 +343,7 @@ async def test_calls_of_one_step_share_one_plan() -> None:
                 text="b"))  # fmt: skip
     plan = [act("send", to="ada@home.example")]
     result, _ = await outcome("Tell ada@home.example", [READ, both], [letters(), SEND], plan=plan)
-    assert [each.call for each in result.pending_approvals] == ["2.2"]
+    assert [each.args["text"] for each in result.pending_approvals] == ["b"]
 
 
 async def test_a_plan_that_cannot_be_read_allows_nothing() -> None:
@@ -350,7 +366,10 @@ async def test_a_plan_that_cannot_be_read_allows_nothing() -> None:
 
 async def test_a_guarded_run_is_replayed_without_a_call() -> None:
     """The plan is fed from the record, and the verdicts come out again."""
-    script = [READ, act("send", to="ada@home.example", text="x"), act("send", to="E", text="y")]
+    script = [
+        READ, act("send", to="ada@home.example", text="x"), act("send", to="E", text="y"),
+        say("done"),
+    ]  # fmt: skip
     model, store = ScriptedModel(script, plan=[act("send", to="ada@home.example")]), MemoryStore()
     agent = Agent(model=model, tools=[letters(), SEND], guards=[Provenance()])
     held = await run(agent, "Tell ada@home.example", store=store, run_id="r")
@@ -358,7 +377,7 @@ async def test_a_guarded_run_is_replayed_without_a_call() -> None:
     silent = agent.replace(model=ScriptedModel([]))
     again = await replay(silent, "r", store=store)
     assert not again.passed_over
-    assert again.trajectory.held[0].key == "3.1"
+    assert again.trajectory.held[0].key == "4.1"
 
 
 PLANTED: Final = [
@@ -492,10 +511,10 @@ async def test_a_fork_is_judged_by_what_it_shares() -> None:
 async def test_a_tool_that_is_exempt_is_not_judged_and_the_others_are() -> None:
     both = acts(act("send", to="eve@evil.example", text="x"), act("pay", account="EV12", amount=1))
     tools = [letters(), SEND, PAY]
-    for exempt, held in ({"send"}, ["2.2"]), ({"pay"}, ["2.1"]), ({"send", "pay"}, []):
+    for exempt, held in ({"send"}, ["3.1"]), ({"pay"}, ["3.1"]), ({"send", "pay"}, []):
         guard = Provenance(exempt=frozenset(exempt))
         _, record = await outcome("Read my letters", [READ, both], tools, guard=guard)
-        assert [call.key for call in record.calls if call.verdict is not None] == held
+        assert [call.key for call in record.step.gathered if call.verdict is not None] == held
 
 
 def test_the_settings_of_a_run_name_the_guard_and_what_is_exempt() -> None:

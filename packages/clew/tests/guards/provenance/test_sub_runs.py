@@ -47,7 +47,8 @@ def below(
     script: Sequence[Move], tools: Sequence[Any], name: str = "clerk", **more: Any
 ) -> AgentTool:
     """A sub-agent, which asks nobody by itself."""
-    agent = Agent(ScriptedModel([*script, say("ok")], plan=more.pop("plan", [])), tools, **more)
+    lines = [*script, say("ok"), say("ok")]  # where a person is asked, it answers twice
+    agent = Agent(ScriptedModel(lines, plan=more.pop("plan", [])), tools, **more)
     return delegate(agent, name=name, description="Does what it is told.")
 
 
@@ -58,7 +59,7 @@ class Outer:
         self, script: Sequence[Move], tools: Sequence[Any], *, plan: Sequence[Move] = (),
         level: Any = "standard",
     ) -> None:  # fmt: skip
-        model = ScriptedModel([*script, say("done")], plan=plan)
+        model = ScriptedModel([*script, say("done"), say("done")], plan=plan)
         self.agent = Agent(model, tools, guards=[Provenance(level)])
         self.store = MemoryStore()
 
@@ -258,7 +259,7 @@ async def test_the_records_replay_with_the_agents_as_they_were_written() -> None
     """The sub-agent says nothing of a guard; its record does."""
     world = World()
     inner = Agent(
-        ScriptedModel([act("pay", account="EV12", amount=1), say("ok")]), [world.pay]
+        ScriptedModel([act("pay", account="EV12", amount=1), say("ok"), say("ok")]), [world.pay]
     )  # fmt: skip
     clerk = delegate(inner, name="clerk", description="Pays.")
     outer = Outer([READ, act("clerk", task="Pay EV12 1")], [world.letters, clerk])
@@ -271,7 +272,8 @@ async def test_the_records_replay_with_the_agents_as_they_were_written() -> None
 
 async def test_a_fork_of_a_sub_run_is_judged_like_it() -> None:
     world = World()
-    inner = Agent(ScriptedModel([act("pay", account="EV12", amount=1), say("ok")]), [world.pay])
+    script = [act("pay", account="EV12", amount=1), say("ok"), say("ok")]
+    inner = Agent(ScriptedModel(script), [world.pay])
     clerk = delegate(inner, name="clerk", description="Pays.")
     outer = Outer([READ, act("clerk", task="Pay EV12 1")], [world.letters, clerk])
     await outer.asked("Read my letters")

@@ -117,7 +117,7 @@ class BoundProvenance:
         why = sentence_of(judgement.doubts)
         if judgement.is_refused:
             return Verdict("deny", f"a person has refused such a call before: {why}")
-        return Verdict("hold", why)
+        return Verdict("hold", why, gather=True)
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""

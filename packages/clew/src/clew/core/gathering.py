@@ -1,0 +1,81 @@
+"""Gathered asking: held calls that the run can go on without are put off until it would end.
+
+Then they are calls of its last step, and a person is asked about all of them at once. From there on
+they are held, ruled on, amended and made as any call is, one after the other. Effects that the
+model asks for behind one that was put off are put off too.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from clew.core.effects import is_strategy
+from clew.core.engine import Engine
+from clew.core.events import AnyEvent, Gathered, Observation
+from clew.core.observations import closed_answers
+from clew.core.trajectory import Call, Step, Trajectory
+
+_PUT_OFF: Final = (
+    "It is not made yet: it waits until a person was asked, before the run ends. Do not ask for it "
+    "again; go on with what does not need it, then answer."
+)
+_TAKEN_UP: Final = "a person rules on the calls that were put off: look at that, then finish"
+
+
+def put_off(engine: Engine, trajectory: Trajectory, ready: Sequence[Call]) -> list[AnyEvent]:
+    """What the model is told of calls of its step that wait until the run would end.
+
+    Those are held ones that the run can go on without, unless one beside them has to wait here: a
+    person is asked about all of them then. And before that, of those that are `ready`, effects
+    behind one that was put off: they happen in the order in which the model asks for them.
+    """
+    if ready:
+        behind = any(call.action.name in engine.effectful for call in trajectory.put_off)
+        waits = [call for call in ready if behind and _is_new_effect(engine, call)]
+        return [_later(call) for call in waits if _may_wait(trajectory, call)]
+    pending = trajectory.step.pending
+    if all(_is_gathered(call) and _may_wait(trajectory, call) for call in pending):
+        return [_later(call) for call in pending]
+    return []
+
+
+def one_by_one(step: Step) -> list[Call]:
+    """Which of the calls that were put off is made now: none while one of them is held."""
+    pending = step.pending
+    return [] if any(call.held for call in pending) else pending[:1]
+
+
+def _is_new_effect(engine: Engine, call: Call) -> bool:
+    return call.action.name in engine.effectful and not (call.ruling or call.attempts)
+
+
+def _is_gathered(call: Call) -> bool:
+    return call.verdict is not None and call.verdict.verdict.gather
+
+
+def _may_wait(trajectory: Trajectory, call: Call) -> bool:
+    """Whether the run goes on without its result, as a program or a strategy cannot.
+
+    A call that was put off before is asked about at once.
+    """
+    return call.position <= len(trajectory.step.calls) and not is_strategy(trajectory)
+
+
+def _later(call: Call) -> Observation:
+    return Observation(
+        call.key, _PUT_OFF, ok=False, code="waits", outcome="not_done", trust="trusted"
+    )
+
+
+def taken_up(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
+    """The calls that were put off, before an answer that was given without them counts.
+
+    Once they are done, that answer is closed. Nothing where a bound was reached: no call may be
+    begun then, and they are not made.
+    """
+    if trajectory.step.gathered:
+        return [*closed_answers(trajectory.step, "interrupted", _TAKEN_UP)]
+    if not trajectory.put_off or trajectory.bound:
+        return []
+    if engine.budget.standing(trajectory).exceeded is not None:
+        return []
+    return [Gathered(tuple(call.key for call in trajectory.put_off))]
