@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew import ConfigError, MemoryStore, SqliteStore, Tool
+from clew.agent.foreign import trust
 from clew.agent.runner import start
 from clew.agent_files import (
     ORIGIN,
@@ -82,9 +83,11 @@ async def test_all_that_an_agent_names_is_told_until_it_is_trusted(
     spec = theirs(tmp_path, AGENT)
     mine = Path.home()
     monkeypatch.setenv("HOME", str(tmp_path))
-    store = MemoryStore()
+    store = SqliteStore(tmp_path / "theirs.sqlite")
     await start(make_agent(Spec(model="offline")), "Go.", store, run_id="r", origin=origin(spec))
+    await store.close()
     monkeypatch.setenv("HOME", str(mine))
+    store = SqliteStore(tmp_path / "theirs.sqlite")
     record = await load(store, "r")
     with pytest.raises(ForeignOriginError, match="r was not begun by you") as caught:
         refuse_foreign(record, spec)
@@ -98,8 +101,8 @@ async def test_all_that_an_agent_names_is_told_until_it_is_trusted(
         "server http://their.example/v1",
         "header X-Key: theirs",
     ]
-    refuse_foreign(record, spec, trusted=True)
-    refuse_foreign(record, spec)  # it is remembered
+    refuse_foreign(await trust(store, record), spec)
+    await store.close()
 
 
 RUN = """

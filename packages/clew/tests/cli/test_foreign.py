@@ -2,24 +2,27 @@
 
 import os
 import shutil
+import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from clew import SqliteStore
 from clew.agent.runner import start
 from clew.agent_files import make_agent, origin, read_agent_file
 from clew.cli.errors import DECLINED
-from clew.core.journal import Journal, load
 from clew.core.loop import advance
 from clew.core.loop import run as go
 from clew.retention import export_runs
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.cli.shell import clew
+from tests.patience import PATIENCE
 
 pytest.importorskip("clew_code", reason="a command-line program is one of the attacks")
 
@@ -189,9 +192,11 @@ async def test_a_worker_makes_no_agent_of_it(theirs: Path, monkeypatch: pytest.M
     assert "refused   attack" in done.out
     assert "that you did not begin on this machine (program touch: ['touch', '{file}']" in done.out
     assert marks(theirs) == []
-    named = clew("worker", "--until-idle", "--agent", str(theirs / "agent.toml"))
-    assert "ended" in named.out  # whoever names an agent has chosen it
-    assert "paid" in marks(theirs)
+    named = clew("worker", "--until-idle", "--agent", str(theirs / "agent.toml"), "--only")
+    assert "ended" in named.out  # whoever names an agent has chosen it, and not what the run wants
+    assert marks(theirs) == ["imported"]
+    shown = clew("show", "attack").out
+    assert shown.count("this run came from elsewhere") == 3
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -218,13 +223,16 @@ async def test_what_is_trusted_once_is_remembered(
 ) -> None:
     await attack(theirs, monkeypatch)
     clew("records", "import", str(theirs / "attack.clew"))
-    assert clew("resume", "attack", "--trust-origin", "--quiet").code == DECLINED
+    trusted = clew("resume", "attack", "--trust-origin", "--quiet")
+    assert trusted.code == DECLINED
+    assert "you trust run attack, with its sub-runs:" in trusted.err
+    for told in ("module evil:pay (tools)", "call 1.2: pay {'to': 'me'}"):
+        assert told in trusted.err
     assert marks(theirs) == ["imported", "paid", "touched", "apart"]
     again = clew("resume", "attack", "--quiet")
     assert (again.code, again.err) == (DECLINED, "")
-    for name in ("key", "trusted"):
-        file = Path.home() / ".local/share/clew" / name
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file = Path.home() / ".local/share/clew/key"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -238,24 +246,41 @@ async def test_a_worker_that_trusts_any_record_makes_it(
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_seal_is_good_for_its_run_and_its_origin_only(
+async def test_an_agent_of_ones_own_makes_no_call_that_the_record_waits_for(
     theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever saw a record of ours cannot make another that passes for ours."""
+    """D39: the way out that the refusal offers."""
+    await attack(theirs, monkeypatch)
+    clew("records", "import", str(theirs / "attack.clew"))
+    own = theirs / "mine.toml"
+    own.write_text((theirs / "agent.toml").read_text())
+    done = clew("resume", "attack", "--set", f"agent={own}", "--accept-change", "--quiet")
+    assert done.code == DECLINED
+    assert marks(theirs) == ["imported"]
+    assert clew("resume", "attack").code == DECLINED  # what it is made of is one's own now
+    assert clew("replay", "attack").code == 0
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_no_export_says_that_a_run_is_ones_own(tmp_path: Path) -> None:
+    """D38: whoever held one exported run could write runs that passed for one's own."""
     mine = clew("ask", "What is 2 + 3?", "--model", "offline", "--json").document["run_id"]
-    store = SqliteStore(os.environ["CLEW_STORE"])
-    started = (await load(store, mine)).started
-    assert clew("resume", mine).code == 0
-    await Journal.create(store, started, "another")
-    assert "not begun by you" in clew("resume", "another").err
-    assert isinstance(started.origin["cli"], dict)
-    changed = {**started.origin, "cli": {**started.origin["cli"], "tools": ["evil:pay"]}}
-    await Journal.create(store, replace(started, origin=changed), f"{mine}-2")
-    await store.close()
-    assert "module evil:pay (tools)" in clew("resume", f"{mine}-2").err
-    fork = clew("fork", mine, "--at", "0", "--json")
-    assert clew("resume", fork.document["run_id"]).code == 0
-    assert clew("fork", fork.document["run_id"], "--at", "0").code == 0
+    fork = clew("fork", mine, "--at", "0", "--json").document["run_id"]
+    assert clew("resume", fork).code == clew("resume", mine).code == 0
+    clew("records", "export", mine, "--archive", str(tmp_path / "archive"))
+    exports = [
+        clew("show", mine, "--json").out,
+        clew("show", mine, "--jsonl").out,
+        (tmp_path / "archive").read_text(),
+    ]
+    with closing(sqlite3.connect(os.environ["CLEW_STORE"])) as file:
+        (mark,) = file.execute("SELECT mark FROM entries").fetchone()
+    key = (Path.home() / ".local/share/clew/key").read_text()
+    for text in exports:
+        assert "What is 2 + 3?" in text
+        assert "seal" not in text
+        assert mark.hex() not in text
+        assert key not in text
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -273,21 +298,30 @@ async def guard(call, so_far):
     await attack(theirs, monkeypatch, done=True)
     clew("records", "import", str(theirs / "attack.clew"))
     done = clew("approvals", "allow", "attack", "1.1", "--yes")
+    assert done.code == 2
     assert "not begun by you on this machine" in done.err
+    assert "(clew resume attack --trust-origin)" in done.err
+    assert "attack" not in clew("approvals").out
     assert clew("resume", "attack").code == 2
     assert marks(theirs) == []
+
+
+def process(*words: str) -> "subprocess.CompletedProcess[str]":
+    """A command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "clew.cli", *words], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=PATIENCE,
+    )  # fmt: skip
 
 
 def test_without_a_place_for_a_key_a_run_is_nobody_s() -> None:
     home = Path.home() / ".local" / "share"
     home.mkdir(parents=True)
     (home / "clew").write_text("no folder")
-    done = clew("ask", "What is 2 + 3?", "--model", "offline", "--quiet")
-    assert done.code == 0
-    assert "not marked as yours" in done.err
-    assert "not begun by you" in clew("resume", "last").err
-    refused = clew("resume", "last", "--trust-origin")
-    assert (refused.code, "cannot be remembered" in refused.err) == (2, True)
+    done = process("ask", "What is 2 + 3?", "--model", "offline", "--quiet")
+    assert done.returncode == 0
+    assert "not marked as yours" in done.stderr
+    assert "not begun by you" in process("resume", "last").stderr
 
 
 def test_a_broken_key_is_told() -> None:

@@ -58,7 +58,7 @@ async def test_a_run_lands_in_the_default_store_and_is_read_from_there() -> None
     record = await read(found.run_id)
     assert record.goal == "What is a?"
     assert isinstance(record.entries[-1].event, Stop)
-    assert record.started.origin["who"] == "a test"  # beside the seal of who began it
+    assert record.started.origin["who"] == "a test"
     assert Path(os.environ["CLEW_STORE"]).exists()
 
 

@@ -23,13 +23,10 @@ from clew import (
     tool,
 )
 from clew.agent.runner import start
-from clew.agent_files import make_agent, origin
-from clew.agent_files.spec import Spec
 from clew.codecs.native import Native
 from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started, text_parts
 from clew.core.journal import Journal
 from clew.core.loop import advance
-from clew.stores.seal import begun_here
 from clew.testing.models import ScriptedModel, act, say
 
 SECRET = "p4ss/Wörd+#1"
@@ -236,14 +233,6 @@ async def test_an_agent_whose_prompt_holds_a_secret_goes_on() -> None:
     await run(made, "First?", store=store, run_id="r")
     assert (await resume(made, "r", say="And?", store=store)).answer == "two"
     assert SECRET not in await bodies(store)
-
-
-async def test_an_origin_that_held_a_secret_is_known_again() -> None:
-    spec = Spec(model="offline", prompt=f"Use {SECRET}.")
-    journal = await start(make_agent(spec), "Who?", MemoryStore(), run_id="r", origin=origin(spec))
-    started = journal.trajectory.started
-    assert isinstance(started, Started)
-    assert begun_here(started.origin, ["r"])
 
 
 async def test_a_bare_journal_has_only_shapes_to_look_for() -> None:

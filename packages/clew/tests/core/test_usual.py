@@ -81,6 +81,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     Tripped: {"detail": ""},
     Append: {
         "barrier": False, "blobs": {}, "taken": (), "alone": False, "status": "",
+        "outside": False,
     },
     RunInfo: {"base": None},
     PromptSpec: {

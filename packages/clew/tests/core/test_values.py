@@ -98,7 +98,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "trust": "trusted",
         "done": (),
     },
-    "Changed": {"what": (), "origin": {}},
+    "Changed": {"what": (), "origin": {}, "outside": False},
     "ToolSetting": {"foreign": False},
     "Done": {"outcome": "done", "received": "", "handed": ()},
     "Forked": {"what": (), "done": (), "again": 0, "origin": {}, "call": "", "grant": None},

@@ -60,7 +60,7 @@ def test_what_lies_wholly_in_what_is_left_is_saved_and_the_rest_is_named(share: 
     assert len(saved) == len(came), "each whole, and once"
     there = [name for name in wanted if all(line.hash in cut for line in wanted[name][0])]
     missed = set(there) - saved
-    assert len(missed) <= (5 if share < 0.2 else 1), missed  # cut within its last entry or blob
+    assert len(missed) <= (6 if share < 0.2 else 1), missed  # cut within its last entry or blob
     left_out = done.err.count("is left out") + done.err.count("is kept without blob")
     assert left_out >= len(missed), "each is named"
     verified = clew("records", "verify", "--store", str(PLACE))
@@ -103,7 +103,7 @@ async def test_what_is_left_of_a_cut_file_is_only_read(caplog: pytest.LogCapture
     data, _ = made()
     PLACE.write_bytes(data[:-PAGE])
     store = SqliteStore(PLACE)
-    assert "was cut off: 1,969 of its 1,970 pages are there" in caplog.text
+    assert "was cut off: 1,971 of its 1,972 pages are there" in caplog.text
     way_out = (
         "is damaged and is only read: save it with `clew records export --archive` and import that"
     )

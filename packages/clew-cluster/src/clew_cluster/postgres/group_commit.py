@@ -33,7 +33,7 @@ _BYTES: Final = 16 << 20  # of a group's lines and blobs, about
 _TRIES: Final = 5
 _WAKE: Final = 7_900  # bytes of a notification; the server takes fewer than 8,000
 
-_CALL: Final = "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
+_CALL: Final = "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
 _HEAD_AND_ENTRY: Final = """
     SELECT runs.epoch, runs.head, seq, at, entries.epoch, body, hash FROM runs
     LEFT JOIN entries ON entries.number = runs.number AND seq = %s WHERE run_id = %s"""
@@ -207,6 +207,7 @@ def _gapless(append: Append) -> bool:
 def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
     """The arguments of the call, each list as one array."""
     lines = [(index, line) for index, one in enumerate(appends, 1) for line in one.lines]
+    outside = [int(one.outside) for one in appends for _ in one.lines]
     blobs = [(index, *blob) for index, one in enumerate(appends, 1) for blob in one.blobs.items()]
     taken = [(index, id_) for index, one in enumerate(appends, 1) for id_ in one.taken]
     # No run has -1 lines: what is not gapless is refused, and the words are those for its run.
@@ -224,6 +225,7 @@ def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
         _numbers([line.epoch for _, line in lines]),
         _array(_BYTEA, [line.hash for _, line in lines]),
         _array(_BYTEA, [line.body for _, line in lines]),
+        _numbers(outside),
         _numbers([index for index, _, _ in blobs]),
         _array(_TEXT, [digest.encode() for _, digest, _ in blobs]),
         _array(_BYTEA, [body for _, _, body in blobs]),

@@ -19,7 +19,7 @@ from clew_cluster.postgres.address import Address
 # fork shares its first lines, up to `shared`, with `base`, the run that wrote the last of them;
 # `root` has line 1. `refs` says which run has which blob. The foreign keys are there where two
 # transactions may race: a run that gets a fork, a message or a blob's reference is not forgotten,
-# nor the blob, in the same moment.
+# nor the blob, in the same moment. An entry from `outside` came with an archive.
 _TABLES: Final = """
 CREATE TABLE runs (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -40,7 +40,7 @@ CREATE INDEX runs_end ON runs (reverse(run_id));
 CREATE INDEX runs_base ON runs (base) WHERE base IS NOT NULL;
 CREATE TABLE entries (
     number bigint NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, epoch bigint NOT NULL,
-    hash bytea NOT NULL, body bytea NOT NULL,
+    hash bytea NOT NULL, body bytea NOT NULL, outside boolean NOT NULL,
     PRIMARY KEY (number, seq)
 );
 CREATE TABLE blobs (digest text COLLATE "C" PRIMARY KEY, body bytea NOT NULL);
@@ -66,7 +66,7 @@ _APPEND: Final = """
 CREATE FUNCTION append(
     ids text[], epochs bigint[], heads bigint[], uptos bigint[], statuses text[], ends bigint[],
     line_places bigint[], seqs bigint[], ats bigint[], eras bigint[], hashes bytea[],
-    bodies bytea[],
+    bodies bytea[], outsides bigint[],
     blob_places bigint[], digests text[], contents bytea[],
     taken_places bigint[], taken bigint[],
     durable boolean, channel text, wakes text[]
@@ -89,10 +89,10 @@ BEGIN
         RETURNING number INTO found;
         numbers[place] := found;
     END LOOP;
-    INSERT INTO entries (number, seq, at, epoch, hash, body)
-    SELECT numbers[line.place], line.seq, line.at, line.era, line.hash, line.body
-    FROM unnest(line_places, seqs, ats, eras, hashes, bodies)
-        AS line (place, seq, at, era, hash, body)
+    INSERT INTO entries (number, seq, at, epoch, hash, body, outside)
+    SELECT numbers[line.place], line.seq, line.at, line.era, line.hash, line.body, line.outside = 1
+    FROM unnest(line_places, seqs, ats, eras, hashes, bodies, outsides)
+        AS line (place, seq, at, era, hash, body, outside)
     WHERE numbers[line.place] IS NOT NULL;
     IF cardinality(digests) > 0 THEN
         INSERT INTO blobs (digest, body)

@@ -18,7 +18,14 @@ from psycopg.errors import UniqueViolation
 
 from clew import StoreError
 from clew.interfaces import Append, Base, Line, RunInfo
-from clew.stores.refusals import known_run, missing_blob, no_base, still_shared, unknown_run
+from clew.stores.refusals import (
+    changed_since,
+    known_run,
+    missing_blob,
+    no_base,
+    still_shared,
+    unknown_run,
+)
 from clew.support.settings import check_fields
 from clew_cluster.postgres.address import Address, parse
 from clew_cluster.postgres.connection import Connection, StoreConnections
@@ -57,6 +64,29 @@ _READ: Final = """
     SELECT seq, at, epoch, body, hash FROM part
     LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
     ORDER BY seq"""
+# The lines of a run that stand in its own rows, and in those of the runs whose lines it shares.
+_PARTS: Final = """
+    WITH RECURSIVE part (number, base, shared, upto) AS (
+        SELECT number, base, shared, head FROM runs WHERE run_id = %(run_id)s
+        UNION ALL
+        SELECT runs.number, runs.base, runs.shared, least(part.upto, part.shared)
+        FROM part JOIN runs ON runs.number = part.base
+    )"""
+_FOREIGN: Final = f"""{_PARTS}
+    SELECT coalesce(max(seq), 0) FROM part
+    JOIN entries ON entries.number = part.number AND seq <= upto WHERE outside
+    HAVING EXISTS (SELECT FROM part)"""  # noqa: S608 - it is put together from constants
+_ADOPT: Final = f"""{_PARTS},
+    wanted AS (
+        SELECT FROM part JOIN entries USING (number)
+        WHERE seq = %(seq)s AND hash = %(hash)s AND seq <= upto
+    ),
+    done AS (
+        UPDATE entries SET outside = false FROM part
+        WHERE entries.number = part.number AND seq <= least(upto, %(seq)s) AND outside
+            AND EXISTS (SELECT FROM wanted)
+    )
+    SELECT EXISTS (SELECT FROM wanted)"""  # noqa: S608 - the same
 _POST: Final = """
     WITH put AS (
         INSERT INTO inbox (number, body) SELECT number, %s FROM runs WHERE run_id = %s RETURNING id
@@ -251,6 +281,17 @@ class PostgresStore:
                 (run_id,),
             )
             raise still_shared(run_id, rows[0][0]) if rows else unknown_run(run_id)
+
+    async def foreign(self, run_id: str) -> int:
+        rows = await self._at().link.ask(_FOREIGN, {"run_id": run_id})
+        if not rows:
+            raise unknown_run(run_id)
+        return int(rows[0][0])
+
+    async def adopt(self, run_id: str, last: Line) -> None:
+        params = {"run_id": run_id, "seq": last.seq, "hash": last.hash}
+        if await self._at().link.ask(_ADOPT, params) != [(True,)]:
+            raise changed_since(run_id)
 
     async def size(self) -> int:
         rows = await self._at().link.ask(_SIZE)

@@ -185,7 +185,7 @@ async def open_run(
     `origin` is an agent file's description of the agent, recorded if the run is
     new or its agent has changed.
     """
-    _check_agent(agent)
+    check_argument("agent", agent, Agent, "an Agent")
     async with store_at(store) as opened, resources():
         if goal is not None:
             run_id = run_id or new_run_id()
@@ -257,7 +257,11 @@ async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Tr
     """A run as recorded, without opening it; with `at` as it stood when that step was complete."""
     async with store_at(store) as opened:
         record = await load(opened, run_id)
-    return record if at is None else Trajectory(run_id, find_fork_point(record, at).shared)
+    if at is None:
+        return record
+    shared = Trajectory(run_id, find_fork_point(record, at).shared)
+    shared.foreign = record.foreign
+    return shared
 
 
 async def prompt_of(

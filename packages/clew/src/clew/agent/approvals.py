@@ -8,6 +8,7 @@ import contextlib
 import logging
 from typing import Final
 
+from clew.agent.foreign import ForeignRunError
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
@@ -52,6 +53,8 @@ async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ..
 
 async def _held(store: Store, run_id: str) -> list[PendingApproval]:
     trajectory = await load(store, run_id)
+    if trajectory.is_foreign:  # nothing that it waits for will be done
+        return []
     waiting = [call for call in trajectory.held if not waits_below(call)]
     ruled = {call.key for call in waiting if await word_on(store, trajectory, call) is not None}
     if ruled and not await _reached_root(store, trajectory):
@@ -119,7 +122,7 @@ async def rule(
     asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
     completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
     arguments, or has a different ruling; and for arguments or an answer that JSON cannot carry, or
-    that do not fit the schema.
+    that do not fit the schema, and for a run that came from outside.
     """
     for what, value in (("args", args), ("answer", answer)):
         if problem := unfit(value):
@@ -127,6 +130,8 @@ async def rule(
             raise ConfigError(message)
     async with store_at(store) as opened:
         record = await load(opened, run_id)
+        if record.is_foreign:
+            raise ForeignRunError(run_id)
         waiting = record.call(call)
         word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question, answer=answer))
         first = await word_on(opened, record, waiting)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from clew.agent.agent import A_co, Agent
+from clew.agent.foreign import ForeignRunError, close_off
 from clew.agent.result import Result, complete_result
 from clew.context.compaction import asks_model
 from clew.core.effects import with_those_within
@@ -29,7 +30,7 @@ from clew.core.pending import ancestors
 from clew.core.redaction import redact, secrets
 from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
-from clew.stores.seal import sealed
+from clew.support.arguments import NONE, check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
@@ -48,8 +49,14 @@ async def has_begun(store: Store, run_id: str) -> bool:
 
 
 async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
-    """The record of the run; None where it has no entry."""
-    return await load(store, run_id) if await has_begun(store, run_id) else None
+    """The record of the run; None where it has no entry.
+
+    Raises `ForeignRunError` for one that came from outside: it answers for no run of this store.
+    """
+    record = await load(store, run_id) if await has_begun(store, run_id) else None
+    if record is not None and record.is_foreign:
+        raise ForeignRunError(run_id)
+    return record
 
 
 async def start(
@@ -76,31 +83,23 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
-    _check_origin(origin)
+    check_argument("origin", origin, (dict, NONE), "a dict of what the run was made of")
     if not parent:  # a sub-run has the id of its call
         check_run_id(run_id)
     run_id = run_id or new_run_id()
-    made_of = sealed(run_id, redact(origin)) if origin else {}
     started = Started(
         text_parts(goal),
         agent.spec,
         SCHEMA,
         agent.seed,
         parent,
-        made_of,
+        redact(origin) if origin else {},
         queue,
         grant,
         trust,
         done,
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
-
-
-def _check_origin(origin: object) -> None:
-    """Raise `ConfigError` for an origin that no record could hold."""
-    if not isinstance(origin, dict | None):
-        message = f"origin is {origin!r}: give a dict of what the run was made of"
-        raise ConfigError(message)
 
 
 async def take_up(
@@ -117,7 +116,7 @@ async def take_up(
 
     `origin` is recorded with a change, as `start` does it at the beginning. Where a worker may have
     died while the model was thinking, what that may have cost is charged. A sub-run is only taken
-    up for its `parent`, the call that it serves.
+    up for its `parent`, the call that it serves. What came from outside is closed off first.
     """
     trajectory = await load(store, run_id)
     if parent != trajectory.parent_call:
@@ -126,13 +125,14 @@ async def take_up(
     journal = await Journal.open(store, run_id, trajectory, secrets=secrets(), listener=listener)
     events: list[AnyEvent] = []
     different = _changes(agent, trajectory, accepted=accept_change)
+    if await close_off(agent, journal, different, origin):
+        return journal
     if _may_have_asked(journal) and _pays_next(agent, trajectory, other=bool(different)):
         events.append(
             Charged(agent.engine.budget.standing(trajectory).expected, "lost_reply", _LOST)
         )
     if different:
-        made_of = sealed(run_id, redact(origin)) if origin else {}
-        events.append(Changed(agent.spec, different, made_of))
+        events.append(Changed(agent.spec, different, redact(origin) if origin else {}))
     if events:
         await journal.record(*events)
     return journal
@@ -161,16 +161,18 @@ async def start_fork(
         *point.changed,
     )
     run_id = run_id or new_run_id()
-    made_of = sealed(run_id, redact(origin)) if origin else {}
+    made_of = redact(origin) if origin else {}
     done = tuple((await with_those_within(store, point.done)).values())
     first = Forked(
         point.parent, point.step, agent.spec, what, done, len(point.again), made_of,
         call, grant,
     )  # fmt: skip
-    return await Journal.fork(
+    journal = await Journal.fork(
         store, point.base, point.shared, (first, *point.again), run_id,
         secrets=secrets(), listener=listener,
     )  # fmt: skip
+    await close_off(agent, journal)
+    return journal
 
 
 async def start_or_take_up(

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew.agent.agent import Agent, is_agent
+from clew.agent.foreign import ForeignRunError
 from clew.agent.result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
@@ -171,7 +172,10 @@ class Delegation(msgspec.Struct, frozen=True):
 
         `ModelError` and `StoreError` are raised: its record stays open, and so does its root's.
         """
-        trajectory = await self._run_sub_run(sub)
+        try:
+            trajectory = await self._run_sub_run(sub)
+        except ForeignRunError as error:
+            return _failed("unknown", f"what it did is not known: {error}", "unknown")
         if trajectory is None:
             text = f"{sub.close}: its run {sub.run_id} is gone, and what it did is not known"
             return _failed("unknown", text, "unknown")

@@ -3,6 +3,7 @@
 The command line and records use the same values.
 """
 
+from clew.agent.foreign import ForeignRunError, trust
 from clew.agent_files.build import (
     DOCS,
     Loaded,
@@ -14,12 +15,12 @@ from clew.agent_files.build import (
     tool_names,
     with_model,
 )
-from clew.agent_files.provenance import spec_of
+from clew.agent_files.provenance import is_foreign, spec_of
 from clew.agent_files.read import explained, read_agent_file
 from clew.agent_files.replay_doubles import stand_ins
 from clew.agent_files.spec import ORIGIN, SCREENS, AgentPartError, Spec, origin
 from clew.agent_files.template import TEMPLATE
-from clew.agent_files.untrusted import ForeignOriginError, is_foreign, outside_parts, refuse_foreign
+from clew.agent_files.untrusted import ForeignOriginError, outside_parts, refuse_foreign
 from clew.agent_files.worker_agents import agent_named
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "TEMPLATE",
     "AgentPartError",
     "ForeignOriginError",
+    "ForeignRunError",
     "Loaded",
     "Spec",
     "agent_named",
@@ -46,5 +48,6 @@ __all__ = [
     "spec_of",
     "stand_ins",
     "tool_names",
+    "trust",
     "with_model",
 ]

@@ -10,10 +10,21 @@ from clew.support.errors import ConfigError
 
 def origin_of(record: Trajectory) -> dict[str, Json]:
     """The origin that says what a run's agent is made of: the last one; empty where none does."""
-    events = (entry.event for entry in record.entries)
-    origins = (event.origin for event in events if isinstance(event, Started | Changed | Forked))
-    recorded = [one for one in origins if ORIGIN in one]
-    return recorded[-1] if recorded else {}
+    return _last_origin(record)[1]
+
+
+def is_foreign(record: Trajectory) -> bool:
+    """Whether somebody else, whom the user does not trust, says what the run's agent is made of."""
+    return 0 < _last_origin(record)[0] <= record.foreign
+
+
+def _last_origin(record: Trajectory) -> tuple[int, dict[str, Json]]:
+    """The number of the entry with the last origin, and that."""
+    for entry in reversed(record.entries):
+        event = entry.event
+        if isinstance(event, Started | Changed | Forked) and ORIGIN in event.origin:
+            return entry.seq, event.origin
+    return 0, {}
 
 
 def spec_of(record: Trajectory) -> Spec | None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from clew.agent_files.provenance import origin_of
+from clew.agent_files.provenance import is_foreign
 from clew.agent_files.spec import Spec
 from clew.core.trajectory import Trajectory
-from clew.stores.seal import begun_here, trust
 from clew.support.errors import ConfigError
 
 
@@ -13,26 +12,14 @@ class ForeignOriginError(ConfigError):
     """Somebody else began the run; the notes of the error list what its agent names."""
 
 
-def is_foreign(record: Trajectory, *of: str) -> bool:
-    """Whether the record describes an agent that this user neither wrote nor trusts.
-
-    `of` are further runs whose entries it may share.
-    """
-    origin = origin_of(record)
-    parents = (fork.parent for fork in record.forks)
-    return bool(origin) and not begun_here(origin, (record.run_id, *parents, *of))
-
-
-def refuse_foreign(record: Trajectory, spec: Spec, *of: str, trusted: bool = False) -> None:
-    """Raise `ForeignOriginError` if the agent is somebody else's; remember it if it is trusted."""
-    if not is_foreign(record, *of):
-        return
-    if trusted:
-        trust(record.run_id, origin_of(record))
+def refuse_foreign(record: Trajectory, spec: Spec) -> None:
+    """Raise `ForeignOriginError` if somebody else says what the agent is made of."""
+    if not is_foreign(record):
         return
     message = (
         f"run {record.run_id} was not begun by you on this machine, and what its agent names would "
-        "be run as you: look at it, then add --trust-origin, or give an agent of your own (--agent)"
+        "be run as you: look at it, then add --trust-origin, or give an agent of your own "
+        "(--set agent=FILE)"
     )
     error = ForeignOriginError(message)
     for line in outside_parts(spec):

@@ -9,10 +9,10 @@ from clew.agent.agent import Agent, is_agent
 from clew.agent.compare import as_begun
 from clew.agent_files.build import make_agent, with_model
 from clew.agent_files.imports import imported
-from clew.agent_files.provenance import spec_of
+from clew.agent_files.provenance import is_foreign, spec_of
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import Spec, origin
-from clew.agent_files.untrusted import is_foreign, outside_parts
+from clew.agent_files.untrusted import outside_parts
 from clew.core.events import AgentSpec, Json, encode
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes_to_accept
@@ -20,8 +20,9 @@ from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 
 FOREIGN: Final = (
-    "the agent {spec} is of a run that you did not begin on this machine ({names}): name it "
-    "with --agent FILE, or start a worker with --trust-origin that makes what any record names"
+    "the agent {spec} is of a run that you did not begin on this machine ({names}): look at it "
+    "(clew show), then name an agent of yours with --agent FILE, or start a worker with "
+    "--trust-origin that makes what any record names"
 )
 
 _KEPT: Final = 256

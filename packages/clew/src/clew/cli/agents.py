@@ -90,15 +90,12 @@ def recorded(
     record: Trajectory,
     keys: Mapping[str, Json],
     *,
-    of: Trajectory | None = None,
-    trusted: bool = False,
     harmless: bool = False,
 ) -> Spec:
     """The spec a run was begun, or last changed, with; over it what is said now.
 
-    Raises `ConfigError` where neither says what the agent is made of, and where somebody else began
-    the run: unless that is `trusted`, or nothing is made of it that could do harm. The record may
-    be the beginning `of` another.
+    Raises `ConfigError` where neither says what the agent is made of, and where somebody else says
+    it: unless nothing is made of it that could do harm.
     """
     before = spec_of(record)
     if before is None and not keys:
@@ -110,8 +107,7 @@ def recorded(
         raise ConfigError(message)
     replaced = keys.get("agent") and VOTES not in record.started.origin
     if before is not None and not harmless and not replaced:
-        parents = (fork.parent for fork in of.forks) if of is not None else ()
-        refuse_foreign(record, before, *parents, trusted=trusted)
+        refuse_foreign(record, before)
     return changed(keys, before or Spec(screens=SCREENS))
 
 

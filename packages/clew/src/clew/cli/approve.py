@@ -9,11 +9,10 @@ import click
 
 from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approvals, read
 from clew.agent.approvals import pending_here, pending_in, root_of
-from clew.agent_files import is_foreign
+from clew.agent_files import ForeignRunError
 from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
-from clew.cli.foreign_runs import FOREIGN
 from clew.cli.options import DEBUG, RUN, STORE
 from clew.cli.safe_text import inert, say
 from clew.cli.store_option import MAX_LISTED, existing, find_run
@@ -94,8 +93,6 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
     hint = continue_hint(root, store=store)
     hint = f"{hint[0].upper()}{hint[1:]}" if queue_of(root) else f"Go on with: {hint}"
     say(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {hint}")
-    if is_foreign(root):
-        say(f"clew: {FOREIGN}", err=True)
     return ANSWERED
 
 
@@ -115,6 +112,8 @@ async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCa
         if run == LAST:
             run = await _only_run(opened)
         record = await read(await find_run(opened, run), store=opened)
+        if record.is_foreign:
+            raise ForeignRunError(record.run_id)
         waiting = await pending_in(opened, record, await root_of(opened, record))
         each = _resolve_call(record, waiting, word)
         of, root = [await read(run_id, store=opened) for run_id in (each.run_id, each.root)]

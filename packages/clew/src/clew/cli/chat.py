@@ -15,6 +15,7 @@ from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, report_error
+from clew.cli.foreign_runs import trusted
 from clew.cli.memory import tell_memories
 from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
 from clew.cli.outcome import ShownResult, status, tell_end
@@ -84,7 +85,7 @@ def chat(
     """Ask questions and follow-ups in one run. Type /help for the commands."""
     screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
-        session = runner.run(_open(earlier, store, screen, arguments, trusted=trust_origin))
+        session = runner.run(_open(earlier, store, screen, arguments, trust_origin=trust_origin))
         try:
             converse(shell, session, runner)
         finally:
@@ -94,15 +95,21 @@ def chat(
 
 
 async def _open(
-    earlier: str, store: str | None, screen: RunScreen, arguments: dict[str, Json], *, trusted: bool
+    earlier: str,
+    store: str | None,
+    screen: RunScreen,
+    arguments: dict[str, Json],
+    *,
+    trust_origin: bool,
 ) -> ChatSession:
     run_id = ""
     if earlier:
         async with existing(store) as opened:
             run_id = await find_run(opened, earlier)
-            spec = recorded(
-                await read(run_id, store=opened), option_keys(arguments), trusted=trusted
-            )
+            record = await read(run_id, store=opened)
+            if trust_origin:
+                record = await trusted(opened, record)
+            spec = recorded(record, option_keys(arguments))
     else:
         spec = options(arguments)
     made = await assemble(spec, screen)

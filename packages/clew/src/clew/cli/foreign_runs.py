@@ -1,13 +1,14 @@
-"""Where a run's agent came from, as it is shown: what it names, and whether this user said so."""
+"""Runs that somebody else began: what they name and are about to do, shown before one trusts it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from clew import ConfigError, Trajectory
-from clew.agent_files import is_foreign, outside_parts, spec_of
+from clew.agent_files import is_foreign, outside_parts, spec_of, trust
 from clew.cli.render import TextBlock, pieces
-from clew.cli.safe_text import inert
+from clew.cli.safe_text import inert, say
 from clew.guards import safe_links
+from clew.interfaces import Store
 
 BY_OTHERS = frozenset({
     "Question", "You", "Agent", "Action", "Observation", "Detail", "Attempt", "Done",
@@ -15,9 +16,31 @@ BY_OTHERS = frozenset({
 """Pieces by a person, or that are shown as they are, for machines."""
 
 FOREIGN = (
-    "this run was not begun by you on this machine: nothing that its record names is made, unless "
-    "you add --trust-origin"
+    "this run was not begun by you on this machine: nothing that its record names is made, and no "
+    "call that it waits for, unless you add --trust-origin"
 )
+
+
+async def trusted(store: Store, record: Trajectory) -> Trajectory:
+    """The run as the user's own from now on, if it is not; what that means is told first."""
+    if not record.foreign:
+        return record
+    say(f"clew: you trust run {inert(record.run_id)}, with its sub-runs:", err=True)
+    for line in (*_names(record), *_waits(record)):
+        say(inert(f"  {line}"), err=True)
+    return await trust(store, record)
+
+
+def _names(record: Trajectory) -> Iterator[str]:
+    spec = spec_of(record)
+    yield from () if spec is None else outside_parts(spec)
+
+
+def _waits(record: Trajectory) -> Iterator[str]:
+    for call in record.step.all_calls:
+        if call.observation is None:
+            allowed = ", allowed there" if call.ruling is not None and call.ruling.allow else ""
+            yield f"call {call.key}{allowed}: {call.action.name} {call.args}"
 
 
 def pieces_with_origin(record: Trajectory) -> Iterator[TextBlock]:
@@ -36,13 +59,9 @@ def pieces_with_origin(record: Trajectory) -> Iterator[TextBlock]:
 def _origin(record: Trajectory) -> Iterator[TextBlock]:
     """What the record names outside of clew, and that somebody else wrote it."""
     try:
-        spec = spec_of(record)
+        for line in _names(record):
+            yield TextBlock("Names", inert(line), "dim")
     except ConfigError as error:
         yield TextBlock("Origin", inert(str(error)), "yellow")
-        return
-    if spec is None:
-        return
-    for line in outside_parts(spec):
-        yield TextBlock("Names", inert(line), "dim")
-    if is_foreign(record):
+    if record.is_foreign or is_foreign(record):
         yield TextBlock("Origin", FOREIGN, "yellow")

@@ -5,6 +5,7 @@ import click
 from clew import open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
+from clew.cli.foreign_runs import trusted
 from clew.cli.options import RUN, SAY, STORE, TRUST_ORIGIN
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
@@ -55,9 +56,11 @@ async def fork(
     async with existing(store) as opened_store:
         run_id = await find_run(opened_store, run)
         record = await read(run_id, store=opened_store)
+        if trust_origin:
+            record = await trusted(opened_store, record)
         refuse_vote(record, "fork")
         shared = await read(run_id, at=at, store=opened_store)
-        spec = recorded(shared, settings.agent, of=record, trusted=trust_origin)
+        spec = recorded(shared, settings.agent)
         made = await assemble(spec, screen)
         async with open_fork(
             made.agent, run_id, at=at, observations=settings.observations, say=say,

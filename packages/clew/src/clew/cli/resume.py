@@ -5,6 +5,7 @@ import click
 from clew import ConfigError, open_run, read, rewind
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
+from clew.cli.foreign_runs import trusted
 from clew.cli.options import LOG_DIR, RUN, SAY, STORE, TRUST_ORIGIN
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
@@ -71,9 +72,11 @@ async def resume(
     async with existing(store) as opened_store:
         run_id = await find_run(opened_store, run)
         record = await read(run_id, store=opened_store)
+        if trust_origin:
+            record = await trusted(opened_store, record)
         await refuse_part(record, opened_store, store)
         votes = vote_request_of(record)
-        spec = recorded(record, settings.agent, trusted=trust_origin)
+        spec = recorded(record, settings.agent)
         if votes is not None and (say or log_dir or rewind_to is not None):
             message = NO_LOG if log_dir else "a vote takes no further word: ask anew"
             raise ConfigError(message)

@@ -465,12 +465,14 @@ class Started(Event, frozen=True):
 class Changed(Event, frozen=True):
     """A person let the run continue with another setting; `what` names the differences.
 
-    `origin` replaces that in `Started`.
+    `origin` replaces that in `Started`. With `outside`, what came before was not written here:
+    nobody here said or allowed it, and all of it is untrusted.
     """
 
     spec: AgentSpec
     what: tuple[str, ...] = ()
     origin: dict[str, Json] = {}
+    outside: bool = False
 
 
 class Forked(Event, frozen=True):

@@ -472,6 +472,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     removes. `alone` says that no other append of the run is waiting that could share the commit.
     `status` is that of the run with these lines: how it stopped, or "open"; who moves lines of
     which nothing is known leaves it out, and the last line tells (`clew.stores.listing.status_of`).
+    Lines from `outside` come from an archive: the store says of them that they are `foreign`.
     """
 
     run_id: str
@@ -482,6 +483,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     taken: tuple[int, ...] = ()
     alone: bool = False
     status: str = ""
+    outside: bool = False
 
 
 class Base(msgspec.Struct, frozen=True):

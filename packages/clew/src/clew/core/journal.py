@@ -74,7 +74,14 @@ async def load(store: Store, run_id: str) -> Trajectory:
     """
     trajectory = Trajectory(run_id)
     await catch_up(trajectory, store)
+    trajectory.foreign = await foreign_entries(store, run_id)
     return trajectory
+
+
+async def foreign_entries(store: Store, run_id: str) -> int:
+    """The number of the last entry that came from outside; a store that knows none has none."""
+    number = getattr(store, "foreign", None)  # of clew.stores.Owns
+    return 0 if number is None else await number(run_id)
 
 
 async def catch_up(trajectory: Trajectory, store: Store) -> None:

@@ -73,6 +73,8 @@ async def pending_in(
         try:
             record = await load(store, child)
         except RunNotFoundError:  # it is not in this store: taking it up says so
+            record = None
+        if record is None or record.is_foreign:
             approvals.append(each)
         else:
             approvals += await pending_in(store, record, root or trajectory.run_id)
@@ -92,7 +94,12 @@ async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajecto
         except RunNotFoundError as error:
             message = f"run {trajectory.run_id} serves call {key} of run {run_id}: {error}"
             raise RunNotFoundError(message) from error
-        chain.append((above, above.call(key)))
+        call = next((call for call in above.calls if call.key == key), None)
+        if call is None or call.child != trajectory.run_id:
+            break  # it only says so
+        if trajectory.is_foreign and not above.is_foreign:
+            break
+        chain.append((above, call))
         trajectory = above
     return chain
 

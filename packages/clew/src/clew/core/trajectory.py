@@ -63,6 +63,11 @@ __all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash"]
 class Trajectory:
     """A record as an object. Only `add` changes it; everything else is for reading."""
 
+    foreign = 0
+    """The number of the last entry that came from outside, as its store says; 0 for none."""
+    closed_off = 0
+    """The number of the entry that closed off what had come from outside by then."""
+
     def __init__(self, run_id: str, entries: Iterable[Entry] = ()) -> None:
         self.run_id = run_id
         self.entries: list[Entry] = []
@@ -174,6 +179,11 @@ class Trajectory:
     def evidence(self) -> list[Evidence]:
         """Everything an answer may cite, in the order found; for each id, the best score."""
         return list(self._evidence.values())
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether entries came from outside that nothing closed off, and nobody trusts."""
+        return self.foreign > self.closed_off
 
     @property
     def reserved(self) -> Grant:
@@ -327,6 +337,8 @@ class Trajectory:
         self.spec = event.spec
         self._read_tools(event.spec)
         self.rejected, self.faults_in_row = [], 0
+        if event.outside:
+            self._close_off()
         if self.stop is None:
             goes_on = self.step.answer is None
         else:
@@ -342,6 +354,14 @@ class Trajectory:
             if call.held_by_tool:  # the guards of the new agent judge the call anew
                 call.verdict = None
                 self.stop = None
+
+    def _close_off(self) -> None:
+        """What came before is nobody's here: no answer, plan, or word of a person's."""
+        self.closed_off, self.planned = len(self.entries), None
+        self.untainted, self.trust = False, "untrusted"
+        self._calls.pop(self.words_key, None)  # words that no model has seen are judged anew
+        if self.stop is None or self.stop.status == "held":
+            self.stop, self.step.concluded = None, True
 
     def _fork(self, event: Forked) -> None:
         """Another run: what was said and landed stands; an interrupt, or a grant's past, not."""

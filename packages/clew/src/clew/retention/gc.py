@@ -4,12 +4,12 @@ import heapq
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 
 from clew.core.events import Status
 from clew.core.interfaces import Store
-from clew.core.journal import Clock, wall_clock
+from clew.core.journal import Clock, foreign_entries, wall_clock
 from clew.retention.integrity import blobs_of, events
 from clew.retention.listing import ListedRun, OnRun, Remark, RunState, bases, families, known
 from clew.stores import Where, store_at
@@ -67,12 +67,21 @@ async def gc(
             message = f"{name} cannot forget runs: it has no `forget` and `size`"
             raise ConfigError(message)
         runs = {info.run_id: known(info) for info in await opened.runs()}
+        runs = {run_id: await _own(opened, runs, run) for run_id, run in runs.items()}
         before = float("inf") if older is None else clock() - older * 1000
         chosen, kept = _chosen(runs, STOPPED if status is None else status, before)
         sweep = _Sweep(opened, opened, runs, chosen, keep_under, on_run, kept=kept)
         if dry_run:
             sweep.weights = await _weights(opened, runs, await opened.size())
         return await sweep.run()
+
+
+async def _own(store: Store, runs: dict[str, ListedRun], run: ListedRun) -> ListedRun:
+    """The run, as one of no family where it came from outside, and the one it names did not."""
+    parent = run.parent if run.parent in runs else ""
+    if not parent or not await foreign_entries(store, run.run_id):
+        return run
+    return run if await foreign_entries(store, parent) else replace(run, parent="")
 
 
 def _chosen(
@@ -184,7 +193,11 @@ class _Sweep:
         if self.keep_under is None or not await self._enough(full):
             for root in self.chosen:
                 if root in self.runs and (forks := self._forks(root)):
-                    self.kept[root] = f"its fork {min(forks)!r} stays and shares its lines"
+                    fork = min(forks)
+                    came = ", which came from outside," * bool(
+                        await foreign_entries(self.store, fork)
+                    )
+                    self.kept[root] = f"its fork {fork!r}{came} stays and shares its lines"
         if self.weights is None:
             self.freed = max(full - await self.prunes.size(), 0)
         kept = tuple(Remark(*one) for one in self.kept.items())

@@ -10,7 +10,8 @@ from clew.core.interfaces import Append, Line, Store
 from clew.retention.archive_format import LastLine, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Remark
-from clew.stores import Where, store_at
+from clew.stores import Owns, Where, store_at
+from clew.stores.user_store import unguarded
 from clew.support.errors import ConfigError, RunExistsError, RunNotFoundError, StoreError
 
 MAX_EPOCHS: Final = 10_000
@@ -22,7 +23,7 @@ class Imported:
     """What was imported, what was there already with the same entries, and what was not imported.
 
     `complete` says that the archive was, with all its runs; `missing` is what its writer could not
-    read.
+    read; `unsaid` are imported runs whose waiting messages were left out.
     """
 
     runs: tuple[str, ...]
@@ -30,6 +31,7 @@ class Imported:
     refused: tuple[Remark, ...] = ()
     missing: tuple[Remark, ...] = ()
     complete: bool = True
+    unsaid: tuple[str, ...] = ()
 
 
 async def import_runs(
@@ -42,7 +44,9 @@ async def import_runs(
 
     Each run is verified first. A run that is there with the same entries is skipped, so you can
     repeat an interrupted import; one that is there with different entries is refused, and the
-    others are imported. The next worker of a run gets an epoch that no entry has.
+    others are imported. The next worker of a run gets an epoch that no entry has. What is
+    imported came from outside: nothing in it is believed until it is trusted, and what waited in an
+    inbox is left out. Raises `ConfigError` where the store cannot tell it from the user's own.
     """
     async with aclosing(_sections(source)) as sections:
         return await _bring_all(sections, store, on_run)
@@ -74,13 +78,17 @@ async def _bring_all(
     on_run: Callable[[int, str], None] | None,
 ) -> Imported:
     runs: list[str] = []
+    unsaid: list[str] = []
     there: list[str] = []
     refused: list[Remark] = []
     section = await anext(sections, None)  # so that no store is made for what is no archive
     async with store_at(store) as opened:
         while isinstance(section, Section):
             try:
-                (runs if await import_run(section, opened) else there).append(section.run_id)
+                new = await import_run(section, opened)
+                (runs if new else there).append(section.run_id)
+                if new and section.inbox:
+                    unsaid.append(section.run_id)
             except StoreError as error:
                 refused.append(Remark(section.run_id, str(error)))
             if on_run is not None:
@@ -95,11 +103,17 @@ async def _bring_all(
         tuple(Remark(one.run_id, one.why) for one in missing),
         complete=isinstance(section, LastLine)
         and section.runs == len(runs) + len(there) + len(refused),
+        unsaid=tuple(unsaid),
     )
 
 
 async def import_run(section: Section, store: Store) -> bool:
     """Bring a run; False where it is there already. Raises `StoreError` where it cannot come."""
+    if not isinstance(store, Owns):
+        message = (
+            f"{type(unguarded(store)).__name__} takes no archive: it has no `foreign`, `adopt`"
+        )
+        raise ConfigError(message)
     if section.wrong:
         raise StoreError(section.wrong)
     run_id = section.run_id
@@ -109,14 +123,13 @@ async def import_run(section: Section, store: Store) -> bool:
     except RunExistsError:
         if await _is_there(section, store):
             return False
-    waiting = await store.inbox(run_id)
-    for body in section.inbox[len(waiting) :]:  # those before came with an import that died
-        await store.post(run_id, body)
     last = max(line.epoch for line in section.lines)
     while (epoch := await store.open(run_id)) <= last:
         pass
     lines, blobs = tuple(section.lines), section.blobs
-    await store.append(Append(run_id, epoch, lines, barrier=True, blobs=blobs, alone=True))
+    await store.append(
+        Append(run_id, epoch, lines, barrier=True, blobs=blobs, alone=True, outside=True)
+    )
     return True
 
 

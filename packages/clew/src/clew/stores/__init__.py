@@ -11,7 +11,7 @@ import anyio
 
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
-from clew.stores.interface import Deletes, Locks, Notifies, Recovers
+from clew.stores.interface import Deletes, Locks, Notifies, Owns, Recovers
 from clew.stores.refusals import failed
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
@@ -34,6 +34,7 @@ __all__ = [
     "FencedError",
     "Locks",
     "Notifies",
+    "Owns",
     "Recovers",
     "RunExistsError",
     "RunNotFoundError",
@@ -71,7 +72,7 @@ def open_store(where: str | Path | None = None) -> Store:
     named = str(where or os.environ.get("CLEW_STORE") or default_location())
     if named in {"memory:", ":memory:"}:
         return _shipped("clew.stores.memory", "MemoryStore")()
-    if scheme := scheme_of(named):
+    if "://" in named and (scheme := scheme_of(named)):
         return _store_at(named, scheme)
     return _shipped("clew.stores.sqlite.store", "SqliteStore")(store_file(named))
 

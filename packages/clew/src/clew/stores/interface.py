@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
-from clew.core.interfaces import RunInfo, Store
+from clew.core.interfaces import Line, RunInfo, Store
 from clew.support.structural import Structural
 
 
@@ -50,6 +50,25 @@ class Notifies(Protocol, metaclass=Structural):
         """Yield ids of runs that got lines or messages since the context began.
 
         They are hints: one may come late, twice or never, so also poll now and then.
+        """
+        ...
+
+
+@runtime_checkable
+class Owns(Protocol, metaclass=Structural):
+    """A store that knows which lines its user's processes wrote, and which came from outside.
+
+    What tells them apart is in no line, and no export has it.
+    """
+
+    async def foreign(self, run_id: str) -> int:
+        """The number of the run's last line that came from outside; 0 where none did."""
+        ...
+
+    async def adopt(self, run_id: str, last: Line) -> None:
+        """Take the run's lines up to `last`, also those it shares, for the user's own.
+
+        Raises `StoreError`, and does nothing, where that line is another.
         """
         ...
 

@@ -1,10 +1,13 @@
 """A store that lives as long as its process: for tests and for runs nobody will resume."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from clew.core.interfaces import Append, Base, Line, RunInfo
 from clew.stores.listing import matching, page, stops
 from clew.stores.refusals import (
+    changed_since,
     known_run,
     missing_blob,
     no_base,
@@ -21,6 +24,7 @@ class _Run(msgspec.Struct):
     inbox: dict[int, bytes] = msgspec.field(default_factory=dict[int, bytes])
     posted: int = 0
     blobs: set[str] = msgspec.field(default_factory=set[str])
+    outside: set[int] = msgspec.field(default_factory=set[int])
 
     @property
     def shared(self) -> int:
@@ -60,6 +64,8 @@ class MemoryStore:
         if (refused := refusal(append, run.epoch, run.head)) is not None:
             raise refused
         run.lines.extend(append.lines)
+        if append.outside:
+            run.outside.update(line.seq for line in append.lines)
         self._blobs.update(append.blobs)
         run.blobs.update(append.blobs)
         for message in append.taken:
@@ -112,6 +118,18 @@ class MemoryStore:
         ]
         return sorted(infos, key=lambda run: run.last.at)
 
+    async def foreign(self, run_id: str) -> int:
+        return max(
+            (seq for part, upto in self._parts(run_id) for seq in part.outside if seq <= upto),
+            default=0,
+        )
+
+    async def adopt(self, run_id: str, last: Line) -> None:
+        if last not in (await self.read(run_id, last.seq - 1))[:1]:
+            raise changed_since(run_id)
+        for part, upto in self._parts(run_id):
+            part.outside -= {*range(min(last.seq, upto) + 1)}
+
     async def forget(self, run_id: str) -> None:
         run = self._run(run_id)
         for other_id, other in self._runs.items():
@@ -139,6 +157,15 @@ class MemoryStore:
             base = Base(run.base.run_id, base.seq)
             run = self._run(base.run_id)
         return base
+
+    def _parts(self, run_id: str) -> Iterator[tuple[_Run, int]]:
+        """The run and those whose lines it shares, each with the number of its last line here."""
+        run = self._run(run_id)
+        upto = run.head
+        yield run, upto
+        while run.base is not None:
+            upto, run = min(upto, run.base.seq), self._run(run.base.run_id)
+            yield run, upto
 
     def _info(self, run_id: str, run: _Run) -> RunInfo:
         return RunInfo(run_id, run.head, self._first(run), run.lines[-1], run.base)

@@ -16,6 +16,7 @@ from clew.support.errors import (
 )
 
 __all__ = [
+    "changed_since",
     "failed",
     "file_replaced",
     "known_run",
@@ -55,6 +56,11 @@ def unknown_run(run_id: str) -> RunNotFoundError:
 def known_run(run_id: str) -> RunExistsError:
     """The id of a new run is taken."""
     return RunExistsError(f"there is a run {run_id!r} already: choose another id, or open that one")
+
+
+def changed_since(run_id: str) -> StoreError:
+    """A run is to be trusted as it was seen, and is another by now."""
+    return StoreError(f"run {run_id!r} is another than the one you looked at: look again")
 
 
 def being_worked_on(run_id: str) -> RunExistsError:

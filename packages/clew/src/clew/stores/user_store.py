@@ -15,9 +15,9 @@ from clew.support.errors import ClewError
 from clew.support.parts import broken, wrong
 
 _GIVES: Final[Mapping[str, tuple[Any, str]]] = {
-    **dict.fromkeys(("create", "open", "epoch", "size"), (int, "a whole number")),
+    **dict.fromkeys(("create", "open", "epoch", "size", "foreign"), (int, "a whole number")),
     **dict.fromkeys(("append", "claim"), (bool, "True or False")),
-    **dict.fromkeys(("post", "close", "forget", "release"), (None, "nothing")),
+    **dict.fromkeys(("post", "close", "forget", "release", "adopt"), (None, "nothing")),
     "blob": (bytes, "bytes"),
     "read": (list[Line], "a list of clew.interfaces.Line"),
     "inbox": (list[tuple[Any, Any]], "a list of pairs, an id and a body"),
@@ -51,7 +51,7 @@ class _Guarded:
 
     def __getattr__(self, name: str) -> Any:
         own = getattr(self.store, name)
-        if name not in _GIVES:
+        if own is None or name not in _GIVES:
             return own
         kind = type(self.store)
         return _checked(f"the store {kind.__module__}.{kind.__qualname__} ({name})", name, own)

@@ -7,8 +7,10 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
+from clew.agent.foreign import trust
 from clew.concurrency.tasks import one_error
 from clew.core.interfaces import RunInfo
+from clew.core.journal import load
 from clew.stores.listing import stops
 from clew.stores.locks import SharedStore, claim, fingerprint_of, release_quietly
 from clew.support.errors import StoreError
@@ -163,10 +165,23 @@ class Worker:
     async def _work(self, run: RunInfo, lock: str) -> None:
         """Have one run carried; whatever becomes of it, the worker goes on."""
         try:
-            self._settle(run, await self._carrier.carry(run, lock, self))
+            if not self.config.trust_origin or await self._trusted(run, lock):
+                self._settle(run, await self._carrier.carry(run, lock, self))
         finally:
             self.working.discard(run.run_id)
             self._poller.wake()
+
+    async def _trusted(self, run: RunInfo, lock: str) -> bool:
+        """Take a run that came from outside for one's own; False, told, where that cannot be."""
+        try:
+            record = await load(self.store, run.run_id)
+            if record.foreign:
+                await trust(self.store, record)
+        except StoreError as error:
+            await release_quietly(self.store, lock)
+            self._fail(run.run_id, str(error))
+            return False
+        return True
 
     def _settle(self, run: RunInfo, outcome: RunOutcome) -> None:
         """Tell what became of a run, and see that it is not taken up again to no avail."""

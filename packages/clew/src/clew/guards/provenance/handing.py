@@ -23,7 +23,7 @@ def handed_to(grant: Grant | None) -> Handed:
 
 def persons_words(trajectory: Trajectory) -> Iterator[str]:
     """A person's words: the question, or those from above, and their messages to the run."""
-    for entry in trajectory.entries:
+    for entry in trajectory.entries[trajectory.closed_off :]:
         match entry.event:
             case Started(grant=Grant(handed=Handed() as handed)):
                 yield from handed.words

@@ -12,6 +12,7 @@ from clew.core.events import (
     EFFECTFUL,
     FINISH,
     Attempt,
+    Changed,
     Forked,
     Grant,
     Handed,
@@ -112,6 +113,8 @@ class Origins:
                         self.refused_why = []
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
+                case Changed(outside=True):
+                    self._close_off()
                 case Observation() as observation:
                     self._observe(trajectory.call(observation.call), observation)
                 case _:
@@ -221,6 +224,14 @@ class Origins:
         """The untrusted text that has a value, or ""."""
         text = str(value).casefold()
         return next((where for where, of in self.untrusted.items() if text and text in of), "")
+
+    def _close_off(self) -> None:
+        """What came from outside is no word of a person's here, and it makes nothing known."""
+        self.untrusted["the run that came from outside"] = "\n".join(self.words)
+        self.known, self._numbers, self.lent = {}, {}, {}
+        self._vocabulary = {*_FILLERS, *words_in(self._config)}
+        self.words, self.made, self.refused, self.planned = [], [], [], None
+        self.made_here, self.refused_here, self.has_read = [], [], True
 
     def _hear(self, text: str, untrusted_source: str) -> None:
         """A text that the model was shown: a person's words, or that of an untrusted source."""

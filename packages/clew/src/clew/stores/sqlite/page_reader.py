@@ -26,13 +26,16 @@ _PAGES, _FREE, _OURS = 28, 32, 68
 _WRITES: Final = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _INTS: Final = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer, by its type
 
+_ENTRIES: Final = "entries (key, at, epoch, hash, mark, body)"
+
 # A row tells by its form which table it is of; that of a whole number alone is of `open_runs`.
 _TABLES: Final[dict[tuple[str, ...], str]] = {
-    ("NoneType", "int", "int", "bytes", "bytes"): "entries (key, at, epoch, hash, body)",
+    ("NoneType", "int", "int", "bytes", "bytes", "bytes"): _ENTRIES,
+    ("NoneType", "int", "int", "bytes", "NoneType", "bytes"): _ENTRIES,
     ("NoneType", "str", "int"): "runs (number, run_id, epoch)",
     ("NoneType", "int", "int", "int"): "forks (number, base, shared, root)",
     ("NoneType", "int", "str"): "stopped_runs (number, at, status)",
-    ("NoneType", "int", "bytes"): "inbox (id, number, body)",
+    ("NoneType", "int", "bytes", "bytes"): "inbox (id, number, body, mark)",
     ("NoneType",): "open_runs (number)",
     ("str", "bytes"): "blobs (rowid, digest, body)",
 }

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
@@ -22,7 +23,9 @@ from clew.concurrency.uncut import Uncut
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.listing import OPEN, matching
+from clew.stores.ownership import MARK_BYTES, mark, user_key
 from clew.stores.refusals import (
+    changed_since,
     doubtful_end,
     file_replaced,
     known_run,
@@ -44,6 +47,7 @@ from clew.stores.sqlite.file import (
 )
 from clew.stores.sqlite.heads import SUFFIX, Head, Heads
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
+from clew.stores.sqlite.marks import mark_lines, unmarked
 from clew.stores.sqlite.salvage import salvaged
 from clew.stores.sqlite.witness import Witness
 from clew.support.arguments import check_argument
@@ -63,13 +67,13 @@ _HEAD: Final = """
     FROM runs WHERE run_id = ?"""
 _FORK: Final = "SELECT base, shared, root FROM forks WHERE number = ?"
 _SHARE: Final = "INSERT INTO forks (number, base, shared, root) VALUES (?, ?, ?, ?)"
-_INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, body) VALUES (?, ?, ?, ?, ?)"
+_INSERT: Final = "INSERT INTO entries (key, at, epoch, hash, mark, body) VALUES (?, ?, ?, ?, ?, ?)"
 # The usual append in one statement, which takes half the time of a transaction around three: a line
 # that follows the last of its run, in its epoch, which is open and stays so, while nothing waits in
 # the inbox. Whatever it does not take goes the long way, which says why.
 _NEXT: Final = """
-    INSERT OR IGNORE INTO entries (key, at, epoch, hash, body)
-    SELECT (number << 32) + :seq, :at, :epoch, :hash, :body FROM runs
+    INSERT OR IGNORE INTO entries (key, at, epoch, hash, mark, body)
+    SELECT (number << 32) + :seq, :at, :epoch, :hash, :mark, :body FROM runs
     WHERE run_id = :run_id AND epoch = :own
         AND EXISTS (SELECT 1 FROM entries WHERE key = (number << 32) + :seq - 1)
         AND EXISTS (SELECT 1 FROM open_runs WHERE open_runs.number = runs.number)
@@ -79,14 +83,14 @@ _READ: Final = """
     WHERE key > ? AND key <= ? ORDER BY key"""
 # One row of nothing for a run whose inbox is empty.
 _INBOX: Final = """
-    SELECT inbox.id, inbox.body FROM runs LEFT JOIN inbox USING (number)
+    SELECT inbox.id, inbox.body, mark FROM runs LEFT JOIN inbox USING (number)
     WHERE run_id = ? ORDER BY inbox.id"""
 _CREATE: Final = "INSERT INTO runs (run_id, epoch) VALUES (?, 1)"
 _KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _HASH: Final = """
     SELECT hash FROM runs JOIN entries ON key = (number << 32) + ? WHERE run_id = ?"""
-_POST: Final = "INSERT INTO inbox (number, body) VALUES (?, ?)"
+_POST: Final = "INSERT INTO inbox (number, body, mark) VALUES (?, ?, ?)"
 
 
 class Waiting:
@@ -146,6 +150,7 @@ class SqliteStore:
         self._durability = "NORMAL"
         self._heads = Heads(sibling(self.path, SUFFIX), self.path)
         self._heads.compact()
+        self._key = b""
         self._witness = Witness(self._connection, self.path, self._heads)
         try:
             self._witness.examine()
@@ -171,6 +176,8 @@ class SqliteStore:
         return self._identity or self.path
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
+        self._key = self._key or user_key()
+
         def insert() -> None:
             try:
                 number = self._connection.execute(_CREATE, (run_id,)).lastrowid
@@ -195,6 +202,7 @@ class SqliteStore:
             self._connection.execute(_BUMP, (number,))
             return epoch + 1
 
+        self._user_key()
         self._run_alone(self._witness.begin)
         epoch = self._within("NORMAL", bump)
         self._group.watch(run_id)
@@ -248,7 +256,7 @@ class SqliteStore:
     async def post(self, run_id: str, body: bytes) -> None:
         def insert() -> None:
             number = self._position(run_id)[0]
-            self._connection.execute(_POST, (number, body))
+            self._connection.execute(_POST, (number, body, self._mark_of(run_id, body)))
 
         self._within("FULL", insert)
 
@@ -259,7 +267,9 @@ class SqliteStore:
                 raise self._unknown(run_id)
             if run_id != self._group.run_id:  # whoever reads a run whole asks for this too
                 self._check_head(run_id)
-            return [] if rows[0][0] is None else rows
+            if rows[0][0] is None:
+                return []
+            return [(id_, body) for id_, body, its in rows if its == self._mark_of(run_id, body)]
 
         return self._run_alone(messages)
 
@@ -298,6 +308,21 @@ class SqliteStore:
 
         self._within("FULL", remove)
 
+    async def foreign(self, run_id: str) -> int:
+        def last() -> int:
+            return unmarked(self._connection, self._user_key(), self._position(run_id)[0])
+
+        return self._run_alone(last)
+
+    async def adopt(self, run_id: str, last: Line) -> None:
+        def adopt() -> None:
+            number = self._position(run_id)[0]
+            if last not in self._lines(run_id, last.seq - 1)[:1]:
+                raise changed_since(run_id)
+            mark_lines(self._connection, self._user_key(), number, last.seq)
+
+        self._within("FULL", adopt)
+
     async def size(self) -> int:
         return self._run_alone(partial(size, self._connection))
 
@@ -318,6 +343,15 @@ class SqliteStore:
         with self._lock:
             self._connection.close()
             self._heads.close()
+
+    def _user_key(self) -> bytes:
+        """The key of the marks, read when it is first needed."""
+        self._key = self._key or user_key()
+        return self._key
+
+    def _mark_of(self, run_id: str, body: bytes) -> bytes:
+        """The mark of a message."""
+        return mark(self._user_key(), run_id, b"message " + body)
 
     def _has(self, head: Head) -> bool:
         row = self._connection.execute(_HASH, (head.seq, head.run_id)).fetchone()
@@ -481,12 +515,13 @@ class SqliteStore:
 
     def _write_next(self, append: Append) -> bool:
         """Commit an append of one line and nothing else; False where `_NEXT` does not take it."""
-        if len(append.lines) != 1 or append.blobs or append.taken:
+        if len(append.lines) != 1 or append.blobs or append.taken or append.outside:
             return False
         if append.status != OPEN:  # what stopped, or does not say so, is noted beside its lines
             return False
         self._sync("FULL" if append.barrier else "NORMAL")
         (line,) = append.lines
+        named, key = append.run_id.encode(), self._key or user_key()
         row = {
             "run_id": append.run_id,
             "seq": line.seq,
@@ -494,6 +529,7 @@ class SqliteStore:
             "epoch": line.epoch,
             "hash": line.hash,
             "body": line.body,
+            "mark": blake2b(named + b"\0" + line.hash, key=key, digest_size=MARK_BYTES).digest(),
             "own": append.epoch,
         }
         return self._connection.execute(_NEXT, row).rowcount == 1
@@ -508,10 +544,13 @@ class SqliteStore:
             return refused
         start = number << 32
         connection = self._connection
+        named, key = append.run_id.encode(), self._key or user_key()
         for line in append.lines:
-            connection.execute(
-                _INSERT, (start + line.seq, line.at, line.epoch, line.hash, line.body)
-            )
+            of = named + b"\0" + line.hash  # as `mark` has it, which is a call for each line
+            own = blake2b(of, key=key, digest_size=MARK_BYTES).digest()
+            its = None if append.outside else own
+            row = (start + line.seq, line.at, line.epoch, line.hash, its, line.body)
+            connection.execute(_INSERT, row)
         for digest, body in append.blobs.items():
             connection.execute(_KEEP, (digest, body))
             connection.execute(USE, (number, digest))
