@@ -40,7 +40,7 @@ CREATE INDEX runs_end ON runs (reverse(run_id));
 CREATE INDEX runs_base ON runs (base) WHERE base IS NOT NULL;
 CREATE TABLE entries (
     number bigint NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, epoch bigint NOT NULL,
-    hash bytea NOT NULL, body bytea NOT NULL, outside boolean NOT NULL,
+    hash bytea NOT NULL, body bytea NOT NULL, outside boolean NOT NULL DEFAULT false,
     PRIMARY KEY (number, seq)
 );
 CREATE TABLE blobs (digest text COLLATE "C" PRIMARY KEY, body bytea NOT NULL);
