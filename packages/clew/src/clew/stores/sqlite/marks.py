@@ -16,16 +16,16 @@ _MARK: Final = "UPDATE entries SET mark = ? WHERE key = ?"
 
 def unmarked(connection: sqlite3.Connection, key: bytes, number: int) -> int:
     """The number of the last line of a run that lacks its mark; 0 where all have it."""
-    for place, run_id, hash_, its in _lines(connection, number, LAST):
+    for row, run_id, hash_, its in _lines(connection, number, LAST):
         if not isinstance(hash_, bytes) or its != mark(key, run_id, hash_):
-            return place & LAST
+            return row & LAST
     return 0
 
 
 def mark_lines(connection: sqlite3.Connection, key: bytes, number: int, upto: int) -> None:
     """Mark a run's lines up to this number, those that it shares among them."""
-    for place, run_id, hash_, _ in [*_lines(connection, number, upto)]:
-        connection.execute(_MARK, (mark(key, run_id, hash_), place))
+    for row, run_id, hash_, _ in [*_lines(connection, number, upto)]:
+        connection.execute(_MARK, (mark(key, run_id, hash_), row))
 
 
 def _lines(
@@ -36,6 +36,6 @@ def _lines(
     while part is not None:
         run_id, base, shared = connection.execute(_RUN, (part,)).fetchone()
         start = part << 32
-        for place, hash_, its in connection.execute(_MARKS, (start, start + upto)):
-            yield place, run_id, hash_, its
+        for row, hash_, its in connection.execute(_MARKS, (start, start + upto)):
+            yield row, run_id, hash_, its
         part, upto = base, min(upto, shared or 0)
