@@ -227,11 +227,10 @@ class Origins:
 
     def _close_off(self) -> None:
         """What came from outside is no word of a person's here, and it makes nothing known."""
-        self.untrusted["the run that came from outside"] = "\n".join(self.words)
-        self.known, self._numbers, self.lent = {}, {}, {}
-        self._vocabulary = {*_FILLERS, *words_in(self._config)}
-        self.words, self.made, self.refused, self.planned = [], [], [], None
-        self.made_here, self.refused_here, self.has_read = [], [], True
+        untrusted = {**self.untrusted, "the run from outside": "\n".join(self.words)}
+        secrets = self.secrets
+        vars(self).update(vars(Origins(self.tools, self._judged, self._config)))
+        self.untrusted, self.secrets, self.has_read = untrusted, secrets, True
 
     def _hear(self, text: str, untrusted_source: str) -> None:
         """A text that the model was shown: a person's words, or that of an untrusted source."""
