@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.agent_files.spec import McpTable
 from clew.agent_files.toml_positions import line_of
+from clew.guards import Labels
 from clew.interfaces import Effect, Json
 from clew.support.schema_parts import keywords
 
@@ -18,8 +20,15 @@ _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _HEADING: Final = re.compile(r"\s*\[")
 
 
-def classify(file: str | Path, tool: str, effect: Effect, *, trusted: bool = False) -> None:
-    """Set effect and trust of `tool` (`SERVER_tool`) in an agent file.
+def classify(
+    file: str | Path,
+    tool: str,
+    effect: Effect,
+    *,
+    trusted: bool = False,
+    labels: Labels | None = None,
+) -> None:
+    """Set effect and trust of `tool` (`SERVER_tool`) in an agent file, and its labels if given.
 
     Raises `ConfigError` where the file has no such server, or is written in a way that cannot be
     changed line by line: then it says what to write.
@@ -39,8 +48,27 @@ def classify(file: str | Path, tool: str, effect: Effect, *, trusted: bool = Fal
     number = spec.mcp.index(server)
     new = _with_key(text, number, "effects", effects, wanted=True)
     new = _with_key(new, number, "trusted", trust, wanted=bool(trust or server.trusted))
-    _check(file, text, new, number, server, {"effects": effects, "trusted": trust})
+    said = {} if labels is None else _said(labels)
+    if tool in spec.labels and said:
+        message = f"{file} has a table [labels.{tool}]: change it there, or take it out first"
+        raise ConfigError(message)
+    new = _with_table(new, f"labels.{_key(tool)}", said)
+    fields: dict[str, Json] = {"effects": effects, "trusted": trust}
+    _check(file, text, new, number, server, fields, {tool: said} if said else {})
     path.write_text(new, "utf-8")
+
+
+def _said(labels: Labels) -> dict[str, Json]:
+    """What labels say that is not as usual."""
+    return {key: each for key, each in msgspec.to_builtins(labels).items() if each}
+
+
+def _with_table(text: str, name: str, fields: Mapping[str, Json]) -> str:
+    """The text with a further table at its end."""
+    if not fields:
+        return text
+    lines = [f"{key} = {_toml(each)}" for key, each in fields.items()]
+    return "\n".join([text.rstrip("\n"), "", f"[{name}]", *lines, ""])
 
 
 def _with_key(text: str, number: int, key: str, value: Json, *, wanted: bool) -> str:
@@ -84,10 +112,13 @@ def _check(
     number: int,
     server: McpTable,
     fields: dict[str, Json],
+    labels: Mapping[str, Json],
 ) -> None:
     """Raise unless the new text says what the old one said, and that."""
     wanted: dict[str, Any] = tomllib.loads(before)
     wanted["mcp"][number] |= {key: value for key, value in fields.items() if value}
+    if labels:
+        wanted["labels"] = {**wanted.get("labels", {}), **labels}
     if not fields["trusted"] and server.trusted:
         wanted["mcp"][number]["trusted"] = []
     try:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from clew import ConfigError
+from clew.guards import Labels
 from clew.interfaces import Effect
 from clew.models.validate import check_header
 from clew.support.settings import check_fields
@@ -64,10 +65,10 @@ class McpServer(
     seconds.
 
     Until you say otherwise every tool is `unsafe` and its results are untrusted: `effects` maps
-    tools to effects, `trusted` names tools whose results are trusted, and `only` names the tools to
-    offer. `resources` and `prompts` add tools that list and read those. `sampling` is the number of
-    tokens of your model that one call may spend on the server's own questions; 0 refuses them.
-    `roots` are folders that the server is told of.
+    tools to effects, `trusted` names tools whose results are trusted, `labels` maps tools to
+    labels, and `only` names the tools to offer. `resources` and `prompts` add tools that list and
+    read those. `sampling` is the number of tokens of your model that one call may spend on the
+    server's own questions; 0 refuses them. `roots` are folders that the server is told of.
     """
 
     name: str
@@ -82,6 +83,7 @@ class McpServer(
     connect_timeout: float = 30.0
     effects: dict[str, Effect] = {}
     trusted: tuple[str, ...] = ()
+    labels: dict[str, Labels] = {}
     only: tuple[str, ...] = ()
     resources: bool = False
     prompts: bool = False

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from clew import ConfigError, Tool, ToolError
 from clew.concurrency.portal import twin
+from clew.core.interfaces import NO_LABELS
+from clew.guards import Labels
 from clew.interfaces import Effect, Json, Model, Parameters, Trust
 from clew.tools import Attempts
 from clew.tools.definitions import Published, publish
@@ -44,6 +46,9 @@ _PROMPT: Final[Parameters] = {
     "required": ["name"],
     "additionalProperties": False,
 }
+_SENDS: Final = Labels(egress=True)
+"""The server reads whatever address it is given."""
+
 _FURTHER: Final = {
     "resources": {
         "list_resources": ("Lists the resources of the server {name}: files, records …", _PAGE),
@@ -208,7 +213,8 @@ def _published(
         for tool in offered
         if tool["name"] not in names
     ]
-    made, problems = publish(definitions, call, timeout=server.timeout)
+    labels = {f"{server.name}_{name}": each for name, each in server.labels.items()}
+    made, problems = publish(definitions, call, labels=labels, timeout=server.timeout)
     lines = [
         *pins.notes,
         *(f"the tool {printable(name)} is left out: {why}" for name, why in unfit),
@@ -245,7 +251,7 @@ def _unfit(tool: dict[str, Json]) -> str:
 def _check_named(server: McpServer, pins: ServerPins) -> None:
     """Raise where the settings name a tool that the server does not have."""
     known = pins.by_name
-    for what in ("effects", "trusted", "only"):
+    for what in ("effects", "trusted", "labels", "only"):
         for name in getattr(server, what):
             if name not in known:
                 there = ", ".join(known) or "none"
@@ -265,6 +271,7 @@ def _further(server: McpServer, pinned: PinnedServer) -> Iterable[Tool]:
                     about.format(name=server.name),
                     parameters,
                     partial(_ask, pinned, name),
+                    labels=_SENDS if "uri" in parameters["properties"] else NO_LABELS,
                     attempts=Attempts(timeout=server.timeout),
                 )
 

@@ -170,11 +170,30 @@ def test_a_tool_is_classified_in_the_agent_file(plain: Plain) -> None:
     (server,) = tomllib.loads(Path("agent.toml").read_text())["mcp"]
     assert (server["effects"], server["trusted"]) == ({"echo": "read"}, ["echo"])
     assert "): read, trusted" in clew("mcp", *AGENT).out
+    assert "read, trusted, described by others" in clew("mcp", *AGENT).out
     nowhere = clew("tools", "classify", "plain_echo", "read")
     assert (nowhere.code, "name it with --agent FILE" in nowhere.err) == (2, True)
     other = clew("tools", "classify", "other_echo", "read", *AGENT)
     assert (other.code, "no MCP server with a tool other_echo" in other.err) == (2, True)
     assert plain.calls == []
+
+
+def test_labels_of_a_tool_stand_in_the_agent_file(plain: Plain) -> None:
+    before = Path("agent.toml").read_text()
+    said = ("--trusted-field", "id", "--content", "text", "--egress", "--traces", "--secret")
+    assert clew("tools", "classify", "plain_echo", "read", *said, *AGENT).code == 0
+    after = Path("agent.toml").read_text()
+    assert set(before.splitlines()) <= set(after.splitlines())
+    assert tomllib.loads(after)["labels"] == {
+        "plain_echo": {
+            "trusted": ["id"], "content": ["text"], "egress": True, "traces": True, "secret": True,
+        }
+    }  # fmt: skip
+    shown = " ".join(clew("tools", "list", *AGENT).out.split())
+    assert "trusted fields id, content text, arguments leave, leaves traces, secret" in shown
+    again = clew("tools", "classify", "plain_echo", "read", "--egress", *AGENT)
+    assert (again.code, "has a table [labels.plain_echo]" in again.err) == (2, True)
+    assert Path("agent.toml").read_text() == after
 
 
 def test_a_tool_that_the_server_does_not_have_is_not_classified(plain: Plain) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
 from clew.core.events import Attempt, Effect, Entry, Judged
+from clew.guards import Labels
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew_mcp import guard, mcp_tools, pinned_server
 from clew_mcp.pin_changes import changes
@@ -345,7 +346,13 @@ def test_a_file_that_cannot_be_written_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "value"), [("effects", {"no": "read"}), ("trusted", ("no",)), ("only", ("no",))]
+    ("what", "value"),
+    [
+        ("effects", {"no": "read"}),
+        ("trusted", ("no",)),
+        ("only", ("no",)),
+        ("labels", {"no": Labels()}),
+    ],
 )
 async def test_settings_of_tools_that_are_not_there_are_refused(
     plain: Plain, what: str, value: Any

@@ -9,6 +9,7 @@ from anyio import to_thread
 from protego import Protego
 
 from clew import Evidence, Observation, Tool
+from clew.guards import Labels
 from clew.interfaces import Json
 from clew.toolbox.docs.passages import Passage
 from clew.tools import Attempts
@@ -66,6 +67,7 @@ def fetch_page(reach: Reach | None = None) -> Tool:
             effect="read",
             attempts=Attempts(timeout=out.seconds + SLACK),
             trust="untrusted",
+            labels=Labels(content=("offset",), egress=True),
             examples=({"url": "https://en.wikipedia.org/wiki/Skerryvore"},),
         )
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clew import Observation, Tool, ToolError
+from clew.guards import Labels
 from clew.interfaces import CALL, Guard, Json, Parameters, Trust
 from clew.tools import Attempts
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
@@ -202,7 +203,8 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
         Tool("git_diff", _DIFF, _DIFF_ARGS, diff, effect="read", trust=trust, guard=guard,
              attempts=Attempts(timeout=SECONDS * 2)),
         Tool("git_commit", _COMMIT, _COMMIT_ARGS, commit, effect="idempotent",
-             guard=guard, attempts=Attempts(timeout=SECONDS * 5)),
+             labels=Labels(content=("message",)), guard=guard,
+             attempts=Attempts(timeout=SECONDS * 5)),
     ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from clew import Observation, Tool, ToolError
+from clew.guards import Labels
 from clew.interfaces import Json, Parameters
 from clew_code.workspace.changes import Change, ChangeSet, Paths, apply_plan
 from clew_code.workspace.edit import replace_text
@@ -25,6 +26,7 @@ def write_tools(root: Root) -> list[Tool]:
         schema: Parameters,
         paths: Callable[[dict[str, Json]], Paths],
         plan: Callable[[Root, dict[str, Json], Collection[str]], ChangeSet],
+        *content: str,
     ) -> Tool:
         async def call(args: dict[str, Json], key: str) -> Observation:
             return await apply_plan(
@@ -32,11 +34,12 @@ def write_tools(root: Root) -> list[Tool]:
             )
 
         repair = repair_patch if plan is patch_plan else None
-        return Tool(name, about, schema, call, effect="idempotent", repair=repair)
+        labels = Labels(content=content)
+        return Tool(name, about, schema, call, effect="idempotent", repair=repair, labels=labels)
 
     return [
-        tool("edit_file", _EDIT, _EDIT_ARGS, _edit_paths, edit_plan),
-        tool("write_file", _WRITE, _WRITE_ARGS, _write_paths, write_plan),
+        tool("edit_file", _EDIT, _EDIT_ARGS, _edit_paths, edit_plan, "old_text", "new_text"),
+        tool("write_file", _WRITE, _WRITE_ARGS, _write_paths, write_plan, "content"),
         tool("apply_patch", _PATCH, _PATCH_ARGS, _patch_paths, patch_plan),
     ]
 

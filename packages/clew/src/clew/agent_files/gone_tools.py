@@ -13,7 +13,7 @@ def without_gone_tools(
     changed: Iterable[str],
     usual: Iterable[str],
 ) -> dict[str, Any]:
-    """The spec `after` changes, without limits on, and fallbacks of, tools that only `before` has.
+    """The spec `after` changes, without what it says of tools that only `before` has.
 
     Both are specs as plain values, `usual` the tools of one that names none. What the `changed`
     keys say themselves stays, so that a wrong name in them is refused.
@@ -33,6 +33,8 @@ def without_gone_tools(
         judges = _table(spec, "provenance")
         exempt = [each for each in judges.get("exempt", ()) if each not in gone]
         spec["provenance"] = {**judges, "exempt": exempt}
+    if (labels := _table(spec, "labels")) and not _says(tools, "labels"):
+        spec["labels"] = {name: one for name, one in labels.items() if name not in gone}
     always: list[str] = list(retrieval.get("always", ()))
     if always and not _says(tools, "retrieval.always"):
         spec["retrieval"] = {**retrieval, "always": [each for each in always if each not in gone]}

@@ -20,6 +20,7 @@ from clew.agent_files.provenance import spec_of
 from clew.agent_files.recorded_provenance import recorded_provenance
 from clew.agent_files.spec import Spec
 from clew.agent_files.strategies import recorded_strategy
+from clew.agent_files.tool_labels import labelled
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.codec import PromptSpec
 from clew.core.events import (
@@ -87,7 +88,9 @@ def _stand_ins(
     if (planned := spec.planned) is not None:
         spec, agent = _complete(spec), recorded_strategy(planned, agent, recorded)
         agent = agent.replace(tries=int(recorded.parts["tries"]))
-    tools_by_name: dict[str, AnyTool] = {tool.name: tool for tool in agent.tools}
+    tools_by_name: dict[str, AnyTool] = {
+        tool.name: labelled(spec.labels, tool) for tool in agent.tools
+    }
     tools_by_name |= {tool.name: tool for tool in _agent_tools(spec, recorded)}
     tools_by_name = {
         name: tool for name, tool in tools_by_name.items() if name not in spec.fallbacks
@@ -179,7 +182,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         checks=tuple(name for name in spec.checks if ":" not in name),
         provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
-        fallbacks={},
+        fallbacks={}, labels={},
         parser="" if spec.parser == recorded.parser else spec.parser,
         file="" if spec.file == recorded.file else spec.file,
         rewinds=None if _has_critic(spec) else spec.rewinds,

@@ -239,6 +239,16 @@ class FallbackTable(FileTable, frozen=True):
     arguments: dict[str, str] = {}
 
 
+class LabelsTable(FileTable, frozen=True):
+    """A table `labels.NAME`: labels of a tool (`clew.guards.Labels`) that it lacks itself."""
+
+    trusted: tuple[str, ...] | None = None
+    content: tuple[str, ...] | None = None
+    egress: bool | None = None
+    traces: bool | None = None
+    secret: bool | None = None
+
+
 class RetrievalTable(FileTable, frozen=True):
     """The table `retrieval`: the settings of `clew.tools.retrieval.Retrieval`.
 
@@ -308,6 +318,7 @@ class Spec(FileTable, frozen=True):
     agents: tuple[AgentTable, ...] = ()
     mcp: tuple[McpTable, ...] = ()
     fallbacks: dict[str, str | FallbackTable] = {}
+    labels: dict[str, LabelsTable] = {}
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None
@@ -367,7 +378,7 @@ class Spec(FileTable, frozen=True):
             put(document, name.split("."), value)
         copy = msgspec.convert(document, Spec)
         named = self.limits.calls_per_tool or self.fallbacks or self.judges.exempt
-        if not (named or self.retrieval):
+        if not (named or self.labels or self.retrieval):
             return copy  # nothing is said of single tools
         before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)
         return msgspec.convert(without_gone_tools(before, after, changes, USUAL), Spec)

@@ -112,6 +112,14 @@ steps = 15
 # web_search = "wiki_search"
 # weather = { tool = "climate", arguments = { city = "place" } }  # its parameters by other names
 
+# What you know of where a tool's results come from, and where its arguments go.
+# [labels.web_search]
+# trusted = ["id"]      # fields of a result that no third party can choose; "*" is each
+# content = ["text"]    # arguments that are only text to carry
+# egress = false        # whether arguments leave although it only reads
+# traces = false        # whether others can see that it was called
+# secret = false        # whether a result goes nowhere unasked
+
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.
 # [retrieval]

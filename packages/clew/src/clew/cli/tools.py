@@ -82,8 +82,17 @@ def described(tool: ToolSpec) -> dict[str, Json]:
 def effects(tool: ToolSpec) -> str:
     """Its effect, and what else a call of it does."""
     labels = tool.labels
-    more = {"arguments leave": labels.egress, "leaves traces": labels.traces,
-            "secret": labels.secret}  # fmt: skip
+    trusted = tool.trust == "trusted"
+    fields, content = ", ".join(labels.trusted), ", ".join(labels.content)
+    more = {
+        "trusted": trusted,
+        f"trusted fields {fields}": fields and not trusted,
+        f"content {content}": content,
+        "arguments leave": labels.egress,
+        "leaves traces": labels.traces,
+        "secret": labels.secret,
+        "described by others": labels.foreign,
+    }
     return ", ".join([tool.effect, *(name for name, holds in more.items() if holds)])
 
 

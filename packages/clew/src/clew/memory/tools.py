@@ -5,7 +5,7 @@ from typing import Any, Final
 from anyio import to_thread
 
 from clew.core.events import Json, Observation, Thought, Trust
-from clew.core.interfaces import CALL, Parameters, Tool
+from clew.core.interfaces import CALL, Labels, Parameters, Tool
 from clew.core.trajectory import Trajectory
 from clew.memory.interface import Memories, MemorySource
 from clew.memory.render import rendered
@@ -49,7 +49,15 @@ def memory_tools(memories: Memories, *, k: int = 5) -> tuple[Tool, Tool]:
         return Observation(content=text, trust=trust)
 
     return (
-        Tool("remember", _REMEMBER, _TEXT, remember, effect="idempotent", trust="trusted"),
+        Tool(
+            "remember",
+            _REMEMBER,
+            _TEXT,
+            remember,
+            effect="idempotent",
+            trust="trusted",
+            labels=Labels(content=("text",)),
+        ),
         Tool("memories", _MEMORIES, _QUERY, look_up, effect="read", trust="trusted"),
     )
 

@@ -4,13 +4,14 @@ import logging
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from clew.core.events import FINISH, Effect, Json, Trust, encode
-from clew.core.interfaces import Attempts, Labels, Parameters, Tool
+from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked
@@ -24,7 +25,7 @@ LOG: Final = logging.getLogger("clew")
 Perform: TypeAlias = Callable[[str, dict[str, Json], str], Awaitable[Any]]
 """Takes a tool's name and its arguments, both as they were published, and the call's key."""
 
-_FOREIGN: Final = Labels(foreign=True)
+_NO_LABELS: Final[Mapping[str, Labels]] = MappingProxyType({})
 _LONGEST: Final = 64
 _NONE: Final[Parameters] = {"properties": {}}
 _FORMS: Final = ("parameters", "input_schema", "inputSchema")
@@ -59,17 +60,21 @@ def published(
     *,
     effect: Effect = "unsafe",
     trust: Trust = "untrusted",
+    labels: Mapping[str, Labels] = _NO_LABELS,
     timeout: float = 30.0,
 ) -> tuple[Published, ...]:
     """Make a tool of each definition; `call` performs them all.
 
     A definition is a name, a description and a JSON Schema, in the form of OpenAI, Anthropic or
     MCP. `usable` reads the schema. Names that no provider accepts are changed to unique legal ones,
-    and `call` gets the published ones. Arguments that the schema does not name are refused, unless
+    and `call` gets the published ones. `labels` are those of tools, by their published names; what
+    the definitions say stays foreign. Arguments that the schema does not name are refused, unless
     it allows additional ones. A definition that cannot be used is left out, with a warning that
     names it; raises `ConfigError` where none can be used.
     """
-    made, left_out = publish(definitions, call, effect=effect, trust=trust, timeout=timeout)
+    made, left_out = publish(
+        definitions, call, effect=effect, trust=trust, labels=labels, timeout=timeout
+    )
     if left_out and not made:
         raise ConfigError("; ".join(left_out))
     for line in left_out:
@@ -83,6 +88,7 @@ def publish(
     *,
     effect: Effect = "unsafe",
     trust: Trust = "untrusted",
+    labels: Mapping[str, Labels] = _NO_LABELS,
     timeout: float = 30.0,
 ) -> tuple[tuple[Published, ...], tuple[str, ...]]:
     """The usable definitions as tools, and a line for each other, which names it and says why."""
@@ -103,7 +109,8 @@ def publish(
         if name not in legal:
             continue
         try:
-            made.append(_make(name, legal[name], definition, call, (effect, trust, timeout)))
+            kind = (effect, trust, replace(labels.get(name, NO_LABELS), foreign=True), timeout)
+            made.append(_make(name, legal[name], definition, call, kind))
         except (ConfigError, RecursionError) as error:
             left_out.append(f"published tool {name!r}: {error}")
     return (*made,), (*left_out,)
@@ -126,7 +133,7 @@ def _make(
     legal: str,
     fields: dict[str, Json],
     call: Perform,
-    kind: tuple[Effect, Trust, float],
+    kind: tuple[Effect, Trust, Labels, float],
 ) -> Published:
     changes = [f"name: {name!r} is called {legal!r}"] if legal != name else []
     changes += [f"{field}: not read" for field in fields if field not in _READ]
@@ -151,10 +158,10 @@ def _make(
     async def perform(args: dict[str, Json], key: str) -> Any:
         return await call(name, {renamed.get(arg, arg): args[arg] for arg in args}, key)
 
-    effect, trust, timeout = kind
+    effect, trust, labels, timeout = kind
     attempts = Attempts(timeout=timeout)
     made = Tool(
-        legal, description, parameters, perform, effect=effect, trust=trust, labels=_FOREIGN,
+        legal, description, parameters, perform, effect=effect, trust=trust, labels=labels,
         attempts=attempts,
     )  # fmt: skip
     return Published(checked(made), name, MappingProxyType(renamed), tuple(changes))

@@ -19,6 +19,7 @@ from clew.core.events import Json, encode
 from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Retry, Tool, ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.linear_patterns import LINEAR
+from clew.support.nearest_name import did_you_mean
 from clew.support.schema_examples import example, refuse, right_form
 from clew.support.settings import check_fields
 from clew.tools.similar_names import problems_of_visible
@@ -156,11 +157,9 @@ def _check_labels(tool: ToolSpec) -> None:
         raise ConfigError(f"tool {tool.name}: labels is {labels!r}: give Labels(trusted=(…), …)")
     names = tool.parameters.get("properties", {})
     if unknown := [name for name in labels.content if name not in names]:
-        message = (
-            f"tool {tool.name}: Labels(content=…) names {', '.join(unknown)}, which is no argument "
-            f"of it: it has {', '.join(names) or 'none'}"
-        )
-        raise ConfigError(message)
+        hint = did_you_mean(unknown[0], names, f"it has {', '.join(names) or 'none'}")
+        message = f"tool {tool.name}: content names {unknown[0]!r}, which is no argument: {hint}"
+        raise ConfigError(message, field="content")
 
 
 def _check_attempts(tool: Tool) -> None:
