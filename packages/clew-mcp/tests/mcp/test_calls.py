@@ -48,7 +48,14 @@ async def test_a_call_is_answered_and_untrusted_until_somebody_says_otherwise(pl
         tools, acts(act("plain_echo", text="hello"), act("plain_sum", numbers=[1, 2]))
     )
     assert (echo.text, echo.ok, echo.effect, echo.trust) == ("hello", True, "unsafe", "untrusted")
-    assert (total.content, total.effect, total.trust) == ({"total": 3}, "read", "trusted")
+    assert (total.content, total.effect) == ({"total": 3}, "read")
+    assert total.trust == "untrusted"  # what the server says of its other tools was read before
+
+
+async def test_a_server_of_trusted_tools_alone_is_trusted(plain: Plain) -> None:
+    own = plain.server(effects={"sum": "read"}, trusted=("sum",), only=("sum",))
+    (total,) = await seen(await mcp_tools(own, pins=plain.pins), act("plain_sum", numbers=[1, 2]))
+    assert (total.content, total.trust, total.outside) == ({"total": 3}, "trusted", False)
 
 
 async def test_all_kinds_of_content_are_shown(plain: Plain) -> None:
