@@ -74,7 +74,7 @@ def test_they_are_in_the_setting_of_a_run(file: Path) -> None:
     ("table", "told"),
     [
         ("[labels.sent]", "line 4: the agent has no tool 'sent': did you mean send?"),
-        ("[labels.send]\ncontent = ['texts']", "line 5: tool send: content names 'texts', "),
+        ("[labels.send]\ncontent = ['texts']", "line 5: tool send: content names texts, which is "),
         ("[labels.send]\ncontents = true", "did you mean content?"),
         ("[labels.send]\nforeign = false", "unknown key 'foreign'"),
     ],

@@ -158,7 +158,9 @@ def _check_labels(tool: ToolSpec) -> None:
     names = tool.parameters.get("properties", {})
     if unknown := [name for name in labels.content if name not in names]:
         hint = did_you_mean(unknown[0], names, f"it has {', '.join(names) or 'none'}")
-        message = f"tool {tool.name}: content names {unknown[0]!r}, which is no argument: {hint}"
+        message = (
+            f"tool {tool.name}: content names {unknown[0]}, which is no argument of it: {hint}"
+        )
         raise ConfigError(message, field="content")
 
 
