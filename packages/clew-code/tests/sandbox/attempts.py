@@ -30,6 +30,7 @@ class Attempt:
     code: str
     plain: bool = False
     seconds: float = 20.0
+    network: bool = False
 
 
 def _read(place: str) -> str:

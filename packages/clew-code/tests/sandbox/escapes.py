@@ -23,6 +23,7 @@ import anyio
 
 from clew_code.sandbox import CommandResult, Sandbox, SandboxLimits
 from tests.sandbox.attempts import ATTEMPTS, HEAD, Attempt
+from tests.sandbox.kernel_attempts import KERNEL
 
 LIMITS = SandboxLimits(cpu=2, memory=400_000_000, processes=60, file=100_000_000, disk=300_000_000)
 SECRET = "swordfish"
@@ -131,7 +132,7 @@ async def tried(attempt: Attempt) -> tuple[bool, str]:
     """Whether the sandbox held the attempt, and its result in a few words."""
     os.environ["CLEW_ESCAPES_KEY"] = SECRET
     with world() as around:
-        box = Sandbox(root=str(around.root), limits=LIMITS)
+        box = Sandbox(root=str(around.root), limits=LIMITS, network=attempt.network)
         ended = await box.run(program(attempt, around), seconds=attempt.seconds, limit=20_000)
         if attempt.name == "outlive the call":
             await anyio.sleep(4)  # longer than the process that was left behind would wait
@@ -159,11 +160,11 @@ async def main() -> None:
     """Print the table."""
     held = 0
     print("| attempt | result |\n|---|---|")
-    for attempt in ATTEMPTS:
+    for attempt in (*ATTEMPTS, *KERNEL):
         fine, words = await tried(attempt)
         held += fine
         print(f"| {attempt.name} | {'' if fine else '**escaped** '}{words} |", flush=True)
-    print(f"\n{held} of {len(ATTEMPTS)} attempts failed.")
+    print(f"\n{held} of {len(ATTEMPTS) + len(KERNEL)} attempts failed.")
 
 
 if __name__ == "__main__":

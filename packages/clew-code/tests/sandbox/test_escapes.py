@@ -7,6 +7,7 @@ import pytest
 from clew_code.sandbox import kernel
 from tests.sandbox.attempts import ATTEMPTS, Attempt
 from tests.sandbox.escapes import program, tried, world
+from tests.sandbox.kernel_attempts import KERNEL
 
 QUICK = {"write a file outside", "write a hook of git", "kill a process outside", "bpf",
          "connect to this machine by TCP", "read the environment"}  # fmt: skip
@@ -26,7 +27,7 @@ async def test_a_few_attempts_are_held(attempt: Attempt) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=named)
+@pytest.mark.parametrize("attempt", [*ATTEMPTS, *KERNEL], ids=named)
 async def test_every_attempt_is_held(attempt: Attempt) -> None:
     held, words = await tried(attempt)
     assert held, words
@@ -46,4 +47,5 @@ def test_it_succeeds_where_nothing_holds_it(
 
 
 def test_there_are_forty_at_least() -> None:
-    assert len({attempt.name for attempt in ATTEMPTS}) == len(ATTEMPTS) >= 40
+    every = [*ATTEMPTS, *KERNEL]
+    assert len({attempt.name for attempt in every}) == len(every) >= 130

@@ -1,6 +1,7 @@
 """No tool of a workspace writes what decides what programs, and the agent itself, may do."""
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,131 @@ async def test_the_files_of_a_running_agent_are_not_written(tmp_path: Path, name
     write = act("write_file", path=name, content="x", overwrite=True)
     said = await told(loaded.replace(model=ScriptedModel([write, finish("Done.")])))
     assert "is not written: it " in said[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("./.env", "sub/./../.env", "sub//..//.env", ".env.", ".env ", ".EnV", "\uff0eenv"),
+        *(".e\u200cnv", ".env\u200b", ".\u2060env", "way/.env", "way/../.env", ".\uff25nv"),
+        *("sub/x.MCP.JSON", ".mcp.json", "way/agent.toml", "HEAD", "sub/HEAD", "sub/head"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["write_file", "apply_patch", "rename"])
+async def test_no_spelling_of_a_path_writes_them(root: Path, path: str, tool: str) -> None:
+    (root / "way").symlink_to(".")
+    (root / "plain.txt").write_text("A=1\n")
+    write = {
+        "write_file": act("write_file", path=path, content="x", overwrite=True),
+        "apply_patch": patch(f"*** Add File: {path}", "+x"),
+        "rename": patch("*** Update File: plain.txt", f"*** Move to: {path}", "-A=1", "+A=2"),
+    }[tool]
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    (seen,) = await ran(root, write, protected=[root / "agent.toml"])
+    assert not seen.ok
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("path", [".git/x", ".GIT/x", ".g\u200cit/x", ".git./x", ".git /x"])
+async def test_no_spelling_of_git_is_written(root: Path, path: str) -> None:
+    (seen,) = await ran(root, act("write_file", path=path, content="x"))
+    assert "is git's own" in seen.text
+
+
+@SANDBOX
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        ("mv conf old; mkdir conf; echo x > conf/agent.toml", "conf/agent.toml"),
+        ("rm -rf conf; mkdir conf; echo x > conf/agent.toml", "conf/agent.toml"),
+        ("ln -sfn /tmp conf", "conf/agent.toml"),
+        ("mv sub old; mkdir sub; echo x > sub/.env", "sub/.env"),
+    ],
+)
+async def test_no_folder_is_moved_away_with_them(root: Path, command: str, left: str) -> None:
+    (root / "conf").mkdir()
+    (root / "conf" / "agent.toml").write_text("name = 'a'\n")
+    (root / "sub" / ".env").write_text("name = 'a'\n")
+    await ran(root, act("run_command", command=command), protected=[root / "conf/agent.toml"])
+    assert (root / left).read_text() == "name = 'a'\n"
+
+
+@SANDBOX
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("rm -f x; echo x > later/.env", "later/.env"),
+        ("ln -s /etc/hostname later/.env", "later/.env"),
+        ("mkfifo later/.envrc", "later/.envrc"),
+        ("echo x > b.mcp.json", "b.mcp.json"),
+        ("echo x > later.toml", "later.toml"),
+        ("ln -s /tmp later.toml", "later.toml"),
+        ("mkdir later.toml; touch later/.env.from-command", "later.toml"),
+    ],
+)
+async def test_what_a_command_made_is_set_aside(root: Path, command: str, made: str) -> None:
+    (root / "later").mkdir()
+    run_it = act("run_command", command=command)
+    (seen,) = await ran(root, run_it, protected=["later.toml"])
+    told = f"the command made {made}, which no tool writes: it is called {Path(made).name}.from-"
+    assert told in seen.text
+    assert not os.path.lexists(root / made)
+
+
+@SANDBOX
+@pytest.mark.slow
+async def test_a_second_one_has_a_name_of_its_own(root: Path) -> None:
+    again = act("run_command", command="echo x > b.mcp.json")
+    (root / "b.mcp.json.from-command").write_text("x")
+    (seen,) = await ran(root, again)
+    assert "it is called b.mcp.json.from-command-2 now" in seen.text
+
+
+@SANDBOX
+@pytest.mark.slow
+async def test_what_cannot_be_renamed_is_told(root: Path) -> None:
+    name = "x" * 240 + ".mcp.json"
+    (seen,) = await ran(root, act("run_command", command=f"echo x > {name}"))
+    assert "look into it before a program reads it (File name too long)" in seen.text
+
+
+@SANDBOX
+@pytest.mark.slow
+async def test_a_repository_without_programs_stays_where_a_command_made_it(root: Path) -> None:
+    lines = "git init -q; git config user.name A; git init -q --bare sub/b; touch .env.example"
+    (seen,) = await ran(root, act("run_command", command=lines))
+    assert "the command made .git, a git repository without programs" in seen.text
+    assert "the command made .env.example: look into it" in seen.text
+    assert (root / ".git" / "HEAD").exists()
+    assert (root / "sub" / "b" / "HEAD").exists()
+
+
+async def test_what_git_names_is_not_written_and_told(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for key, value in {
+        "core.hooksPath": "hooks", "alias.x": "!sh 'tools/x.sh", "alias.co": "checkout plain.txt",
+        "filter.x.clean": f"{root}/tools/y", "diff.z.command": "python -m pack.z --q z.txt",
+    }.items():  # fmt: skip
+        subprocess.run(["git", "-C", str(root), "config", key, value], check=True)
+    for path in ("hooks/new", "tools/y", "pack/z.py", "pack/z/more.py", "z.txt"):
+        (seen,) = await ran(root, act("write_file", path=path, content="x"))
+        assert f"{path} is not written: the settings of git name it as a program" in seen.text
+    for path in ("plain.txt", "tools/other", "--q", "checkout"):
+        assert (await ran(root, act("write_file", path=path, content="x")))[0].ok
+
+
+async def test_no_file_is_put_into_a_repository_of_any_name(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(root / "sub" / "meta")], check=True)
+    (root / "half").mkdir()
+    (root / "half" / "HEAD").write_text("ref: refs/heads/m\n")
+    for path in (
+        "sub/meta/config",
+        "sub/meta/hooks/pre-commit",
+        "half/objects/x",
+        "half/commondir",
+    ):
+        (seen,) = await ran(root, act("write_file", path=path, content="x", overwrite=True))
+        assert "it belongs to a git repository, whose settings name programs" in seen.text
+    assert (await ran(root, act("write_file", path="half/other", content="x")))[0].ok

@@ -111,6 +111,7 @@ def _first(report: socket.socket, wanted: dict[str, Any], argv: list[str]) -> No
             paths["readable"],
             paths["writable"],
             paths["protected"],
+            paths.get("fixed", ()),
             size=wanted["limits"]["memory"] // 2,
             processes=wanted["limits"]["processes"],
         )

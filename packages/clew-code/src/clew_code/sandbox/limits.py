@@ -32,7 +32,7 @@ def restrict(limits: dict[str, Any], *, watched: bool, single_process: bool) -> 
         resource.RLIMIT_CPU: (int(limits["cpu"]), int(limits["cpu"]) + _SPARE),
         resource.RLIMIT_FSIZE: (limits["file"], limits["file"]),
         resource.RLIMIT_NOFILE: (1024, 1024),
-        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_CORE: (1, 1),  # the kernel's word for: to no program of the machine's
     }
     if single_process:
         # What can be written is memory; but a page that was written and made read-only counts as

@@ -72,6 +72,7 @@ def rebuild(
     readable: Iterable[str],
     writable: Iterable[str],
     protected: Iterable[str],
+    fixed: Iterable[str] = (),
     *,
     size: int,
     processes: int,
@@ -102,7 +103,7 @@ def rebuild(
     for path in readable:
         if _bind(path):
             _attributes(path, _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV)
-    for path in writable:
+    for path in (*writable, *fixed):  # a mount itself can be neither renamed nor removed
         if _bind(path):
             _attributes(path, _ATTR_NOSUID | _ATTR_NODEV)
     for path in protected:

@@ -176,10 +176,12 @@ class Sandbox:
         writable = [*([self.root] if self.writable else []), *self.writable_paths]
         if not self.writable:
             known.append(self.root)
+        protected = [os.path.join(self.root, name) for name in self.protected]
         return {
             "readable": list(dict.fromkeys(known)),
             "writable": [*writable, *filter(None, [scratch])],
-            "protected": [os.path.join(self.root, name) for name in self.protected],
+            "protected": protected,
+            "fixed": _above(self.root, protected) if self.writable else [],
         }
 
     async def run(
@@ -265,6 +267,17 @@ class Sandbox:
             told[MARK] = secrets.token_hex(12)
             outside = scratch if scratch != SCRATCH else ""
             yield self.command(argv, cwd=cwd, here=here, scratch=outside), told
+
+
+def _above(root: str, protected: Collection[str]) -> list[str]:
+    """The folders between the root and what is protected: they cannot be moved away with it."""
+    above: set[str] = set()
+    for path in protected:
+        folder = os.path.dirname(path)
+        while folder.startswith(root + os.sep):
+            above.add(folder)
+            folder = os.path.dirname(folder)
+    return sorted(above)
 
 
 @contextmanager

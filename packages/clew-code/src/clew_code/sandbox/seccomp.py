@@ -10,11 +10,20 @@ import errno
 import struct
 from typing import Final
 
-from clew_code.sandbox.syscalls import MACHINE, NEWEST, call, number, prctl, refused
+from clew_code.sandbox.syscalls import (
+    MACHINE,
+    MODES,
+    NEWEST,
+    OPENING,
+    call,
+    number,
+    prctl,
+    refused,
+)
 
 _LOAD, _EQUAL, _GREATER, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
+_NUMBER, _ARCH, _FIRST, _SECOND, _WORD = 0, 4, 16, 24, 8
 """Where a filter finds the call's number, its architecture and the low half of its arguments."""
 
 _ARCHES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -25,6 +34,10 @@ _THREAD: Final = 0x10000
 _TERMINAL_INPUT: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX: they type into a terminal in the place of its user."""
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_SET_USER_ID: Final = 0o4000
+"""Whoever runs such a file has its owner's rights: outside, that is the user of clew."""
+_MAKES: Final = 0o20000100
+"""O_CREAT and O_TMPFILE: the flags with which the mode of an opened file counts."""
 
 _NO_NEW_PRIVS: Final = 38
 _FILTER_MODE: Final = 1
@@ -50,12 +63,16 @@ def program(*, internet: bool, single_process: bool) -> list[Instruction]:
         (_LOAD, 0, 0, _NUMBER),
         (_GREATER, 0, 1, NEWEST),
         _refuse(errno.ENOSYS),
-        (_EQUAL, 0, 1, number("clone3")),  # its flags lie where no filter can look
-        _refuse(errno.ENOSYS),  # and programs then use clone
     ]
+    for name in ("clone3", "openat2"):  # what they are to do lies where no filter can look
+        instructions += [(_EQUAL, 0, 1, number(name)), _refuse(errno.ENOSYS)]  # clone and open can
     for each in refused(single_process=single_process):
         instructions += [(_EQUAL, 0, 1, each), _refuse()]
     instructions += _clone(single_process=single_process)
+    for name, argument in MODES.items():
+        instructions += _mode(number(name), argument)
+    for name, flags in OPENING.items():
+        instructions += _mode(number(name), flags + 1, flags=flags)
     instructions += [
         (_EQUAL, 0, 5, number("ioctl")),
         (_LOAD, 0, 0, _SECOND),
@@ -63,12 +80,32 @@ def program(*, internet: bool, single_process: bool) -> list[Instruction]:
         (_EQUAL, 0, 1, _TERMINAL_INPUT[1]),
         _refuse(),
         (_RETURN, 0, 0, _ALLOW),
+        (_EQUAL, 1, 0, number("socketpair")),
         (_EQUAL, 0, len(families) + 2, number("socket")),
         (_LOAD, 0, 0, _FIRST),
     ]
     rest = len(families)
     instructions += [(_EQUAL, rest - index, 0, one) for index, one in enumerate(families)]
     return [*instructions, _refuse(errno.EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
+
+
+def _mode(called: int, argument: int, flags: int | None = None) -> list[Instruction]:
+    """No file that runs as its owner, by a call whose mode is that argument.
+
+    With `flags`, the argument with the flags of opening, only where these make a file.
+    """
+    if called < 0:
+        return []
+    rules: list[Instruction] = []
+    if flags is not None:
+        rules += [(_LOAD, 0, 0, _FIRST + _WORD * flags), (_ANY_BIT, 0, 3, _MAKES)]
+    rules += [
+        (_LOAD, 0, 0, _FIRST + _WORD * argument),
+        (_ANY_BIT, 0, 1, _SET_USER_ID),
+        _refuse(),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    return [(_EQUAL, 0, len(rules), called), *rules]
 
 
 def _clone(*, single_process: bool) -> list[Instruction]:

@@ -16,6 +16,7 @@ _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     "clone": (56, 220),
     "ioctl": (16, 29),
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "prctl": (157, 167),
     "capset": (126, 91),
     "seccomp": (317, 277),
@@ -25,6 +26,17 @@ _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
+    # modes of files
+    "chmod": (90, -1),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "creat": (85, -1),
+    "open": (2, -1),
+    "openat": (257, 56),
+    "openat2": (437, 437),
+    "mknod": (133, -1),
+    "mknodat": (259, 33),
     # other processes
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -93,8 +105,17 @@ _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     "ioperm": (173, -1),
 }
 
+MODES: Final = {
+    "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2,
+}  # fmt: skip
+"""Calls that set the mode of a file, and which of their arguments it is, from 0."""
+
+OPENING: Final = {"open": 1, "openat": 2}
+"""Calls with flags that may make a file, and which argument the flags are; its mode is the next."""
+
 ALLOWED: Final = frozenset(
     {
+        *MODES, *OPENING, "openat2", "socketpair",
         "clone", "ioctl", "socket", "prctl", "capset", "seccomp", "clone3",
         "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
     }

@@ -94,8 +94,7 @@ async def apply_plan(
 
 def _writable(root: Root, paths: Callable[[], Paths]) -> Paths:
     named = paths()
-    for path, _ in named:
-        root.refuse_protected(path)
+    root.refuse_protected(path for path, _ in named)
     return named
 
 

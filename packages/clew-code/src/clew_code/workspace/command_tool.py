@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
 from clew import Observation, Tool, ToolError
 from clew.interfaces import Guard, Json, Trust
@@ -15,8 +15,8 @@ from clew.tools.run_process import SLACK
 from clew_code.sandbox import CommandResult, Sandbox, SandboxError
 from clew_code.workspace.display import head_and_tail
 from clew_code.workspace.gate import Watch, watch_changes
+from clew_code.workspace.protection import protected_paths, set_aside
 from clew_code.workspace.root import Root, version
-from clew_code.workspace.safe_path import GIT_FOLDER
 from clew_code.workspace.schemas import arguments
 
 MAX_OUTPUT_CHARS: Final = 12_000
@@ -38,19 +38,22 @@ def command_tool(
         if folder:
             folder = root.entries(folder)[0]
         seconds = args.get("seconds") or SECONDS
-        kept = await to_thread.run_sync(root.protected_files)
+        kept = await to_thread.run_sync(protected_paths, root.path, root.protected)
         box = replace(sandbox, protected=(*sandbox.protected, *kept))
-        had, begun = _has_git(root), time.monotonic()
+        begun = time.monotonic()
+        remarks: list[str] = []
         with watch_changes(root) as watch:
             try:
                 ended = await box.run(argv, seconds=seconds, limit=KEPT, cwd=folder, env=env)
             except SandboxError as error:
                 raise ToolError(f"nothing was run: {error}") from error
+            finally:
+                with CancelScope(shield=True):
+                    remarks += await to_thread.run_sync(set_aside, root.path, root.protected, kept)
         took = time.monotonic() - begun
-        remarks = [_REMARK] if _has_git(root) and not had else []
         if ended.left:
             remarks.append(_LEFT.format(", ".join(ended.left)))
-        remarks += await to_thread.run_sync(_remarks, root, kept, watch)
+        remarks += await to_thread.run_sync(_remarks, root, watch)
         return _observation(ended, seconds, took, _note(remarks), trust)
 
     return Tool(
@@ -65,11 +68,9 @@ def command_tool(
     )
 
 
-def _remarks(root: Root, kept: Collection[str], watch: Watch) -> list[str]:
-    """What the program did to files that tools do not write, or wrote meanwhile."""
-    made = [each for each in root.protected_files() if each not in kept]
-    names = ", ".join(os.path.relpath(each, root.path) for each in made)
-    notes = [f"the command made {names}: look into it before a program reads it"] if made else []
+def _remarks(root: Root, watch: Watch) -> list[str]:
+    """What the program did to files that tools wrote meanwhile."""
+    notes: list[str] = []
     for path, left in watch.changed.items():
         try:
             file = root.find(path)
@@ -85,10 +86,6 @@ def _remarks(root: Root, kept: Collection[str], watch: Watch) -> list[str]:
 
 def _note(remarks: Collection[str]) -> str:
     return "\n".join(["--- note", *remarks]) if remarks else ""
-
-
-def _has_git(root: Root) -> bool:
-    return os.path.lexists(os.path.join(root.path, GIT_FOLDER))
 
 
 def _command_line(args: dict[str, Json]) -> list[str]:
@@ -122,7 +119,6 @@ def _observation(
     return Observation(content=f"{how}, after {took:.1f} s\n{output}", trust=trust)
 
 
-_REMARK: Final = "the command made a .git folder: look into it before you use git there"
 _LEFT: Final = (
     "still running when the command ended, and ended with it: {}. Nothing goes on in the "
     "background: start what you need, and use it, in one command"

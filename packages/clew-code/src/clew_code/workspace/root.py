@@ -11,10 +11,13 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from clew.support.errors import ToolError
+from clew_code.workspace.protection import why_protected
+from clew_code.workspace.repositories import named_by_settings
 from clew_code.workspace.safe_path import MISSING, open_parent
 
 MAX_BYTES: Final = 20_000_000
@@ -28,17 +31,6 @@ _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TEMPORARY: Final = ".clew-"
 _LEFT_OVER: Final = re.compile(r"\.clew-[0-9a-f]{16}")
 _VERSION: Final = 12
-
-_PROTECTED: Final = (
-    (re.compile(r"\.env(?:[.\-_~].*)?|\.envrc", re.IGNORECASE | re.DOTALL),
-     "it holds keys and settings of programs"),
-    (re.compile(r".*\.mcp\.json", re.IGNORECASE | re.DOTALL),
-     "it says which tools of MCP servers were approved"),
-)  # fmt: skip
-"""Names of files that decide what programs, clew among them, may do: no tool writes them."""
-
-_PASSED: Final = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__"})
-_LOOKED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,51 +137,14 @@ class Root:
         except ToolError:
             return False
 
-    def refuse_protected(self, path: str) -> None:
-        """Refuse to write what holds settings or keys: `.env`, and the `protected` files."""
-        with open_parent(self.path, path, missing=True) as (folder, name, where):
-            own = os.path.join(self.path, where)
-            if reason := next((why for known, why in _PROTECTED if known.fullmatch(name)), ""):
-                why = reason
-            elif self._is_below_protected(own) or (
-                folder != MISSING and self._is_protected(folder, name)
-            ):
-                why = "it is protected from this agent"
-            else:
-                return
-        raise ToolError(f"{where} is not written: {why}; ask the person to change it")
-
-    def protected_files(self) -> list[str]:
-        """The absolute paths of all files that no tool writes, as far as they are there."""
-        existing = [each for each in self.protected if os.path.lexists(each)]
-        looked = 0
-        for folder, folders, names in os.walk(self.path):
-            folders[:] = [name for name in folders if name not in _PASSED]
-            existing += [
-                os.path.join(folder, name)
-                for name in names
-                if any(known.fullmatch(name) for known, _ in _PROTECTED)
-            ]
-            looked += len(names)
-            if looked > _LOOKED:
-                break
-        return existing
-
-    def _is_below_protected(self, path: str) -> bool:
-        """Whether it is protected itself, or lies in a folder that is."""
-        return any(path == each or path.startswith(each + os.sep) for each in self.protected)
-
-    def _is_protected(self, folder: int, name: str) -> bool:
-        """Whether a protected file has this name too (a hard link, another case of letters)."""
-        try:
-            seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except (OSError, ValueError):
-            return False
-        for each in self.protected:
-            with contextlib.suppress(OSError):
-                if os.path.samestat(seen, os.stat(each)):
-                    return True
-        return False
+    def refuse_protected(self, paths: Iterable[str]) -> None:
+        """Refuse to write what decides which programs run or what the agent may do."""
+        named = named_by_settings(self.path)
+        for path in paths:
+            with open_parent(self.path, path, missing=True) as (_, _, where):
+                why = why_protected(self.path, where, self.protected, named)
+            if why:
+                raise ToolError(f"{where} is not written: {why}; ask the person to change it")
 
     def open_folder(self, path: str, *, make: bool) -> int | None:
         """A descriptor of the folder that a path is in; None if there is none and none is made."""

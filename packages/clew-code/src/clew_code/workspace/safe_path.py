@@ -7,6 +7,7 @@ instead of letting the kernel do so, so a link that is swapped in meanwhile has 
 import contextlib
 import errno
 import os
+import unicodedata
 from collections.abc import Generator
 from typing import Final
 
@@ -20,6 +21,14 @@ MISSING: Final = -1
 
 _LINKS: Final = 40
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def folded(name: str) -> str:
+    """A name as the least exact file system compares it: without case, forms and unseen signs."""
+    if name.isascii():
+        return name.casefold().rstrip(" .")
+    told = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFKC", told).casefold().rstrip(" .")
 
 
 class _PathWalk:
@@ -94,7 +103,7 @@ def open_parent(
             word = way.rest.pop(0)
             if word == "..":
                 way.up()
-            elif word.lower() == GIT_FOLDER:
+            elif folded(word) == GIT_FOLDER:
                 raise ToolError(f"{path!r} is git's own: use the tools git_… instead")
             elif (target := _link(word, way.opened[-1])) is not None:
                 way.follow(target)
@@ -103,7 +112,7 @@ def open_parent(
                 return
             elif not way.enter(word, make=make):
                 rest = [word, *way.rest]
-                if not missing or ".." in rest or GIT_FOLDER in map(str.lower, rest):
+                if not missing or ".." in rest or GIT_FOLDER in map(folded, rest):
                     hint = "list_files says what there is"
                     raise ToolError(f"there is no folder {way.where(word)!r}: {hint}")
                 yield MISSING, rest[-1], way.where(*rest)
