@@ -56,7 +56,7 @@ async def test_a_program_that_fills_the_memory_is_stopped(tmp_path: Path) -> Non
 
 async def test_a_git_folder_that_a_command_made_is_named(tmp_path: Path) -> None:
     seen = await done(tmp_path, command="mkdir .git")
-    assert "the command made a .git folder" in seen.text
+    assert "the command made .git, a git repository without programs" in seen.text
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def protected_paths(root: str, own: Iterable[str]) -> dict[str, Identity]:
     """The absolute paths of all that is there and no tool writes, with what tells them apart."""
     paths = [*_walked(root)]
     paths += [_first_link(root, each) for each in (*own, *named_by_settings(root))]
-    found = {path: _identity(path) for path in paths}
-    return {path: identity for path, identity in found.items() if identity is not None}
+    known = {path: _identity(path) for path in paths}
+    return {path: identity for path, identity in known.items() if identity is not None}
 
 
 def _walked(root: str) -> Iterable[str]:
