@@ -74,9 +74,9 @@ def named_by_settings(root: str) -> list[str]:
                 if os.path.lexists(one / GIT_FOLDER)), root)  # fmt: skip
     fields = _git("-C", root, "config", "--list", "-z", "--show-origin").split("\0")
     named: dict[str, None] = {}
-    for origin, setting in zip(fields[::2], fields[1::2], strict=False):
+    for origin, entry in zip(fields[::2], fields[1::2], strict=False):
         file = os.path.join(root, origin.removeprefix("file:"))
-        key, _, value = setting.partition("\n")
+        key, _, value = entry.partition("\n")
         if _PATHS.fullmatch(key):
             beside = top if key.startswith("core") else os.path.dirname(file)
             paths = [os.path.join(beside, os.path.expanduser(value))]
