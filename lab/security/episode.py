@@ -2,21 +2,23 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import msgspec
 
-from clew import Agent, Limits, MemoryStore, PendingApproval, Result, resume, rule, run
+from clew import Agent, Limits, MemoryStore, PendingApproval, Result, open_run, resume, rule
 from clew.core.events import Verdict, encode
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Trajectory
-from clew.guards.provenance import BoundProvenance, Level, Provenance, judged
+from clew.guards.provenance import ActingRuns, BoundProvenance, Level, Provenance, judged
 from security.attacks import BY_NAME, Attack, Scene
 from security.dojo import Made, Suite, suites
 from security.forms import Form, agent_of, codec, tools_of
 from security.labels import LABELS
+from security.remembered import remembered
+from security.strategies import STRATEGIES, Roles, by_strategy
 from security.toolbox import Toolbox
 from security.victim import Victim
 
@@ -104,10 +106,10 @@ class Timed(Provenance):
     clock: Clock = field(default_factory=Clock, compare=False, repr=False)
 
     def over(
-        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: Iterable[str] = ()
+        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: ActingRuns | None = None
     ) -> BoundProvenance:
         return TimedGuard(
-            self.level, tools, config, self.exempt, frozenset(acting_runs), clock=self.clock
+            self.level, tools, config, self.exempt, acting_runs or {}, clock=self.clock
         )
 
 
@@ -147,14 +149,18 @@ async def played(case: Case, system: System) -> Outcome | None:
     clock = Clock()
     guards = [Timed(level, clock=clock)]
     person = Person(victim.calls)
-    victim.form, victim.tools = case.form, tools_of(case.form, box.tools(), guards)
+    victim.form, victim.tools = case.form, tools_of(case.form, box.tools())
     victim.begin()
     inner = Agent(
-        model=victim, tools=victim.tools, guards=guards, limits=LIMITS, codec=codec(case.form)
-    )
-    result = await _finished(
-        agent_of(case.form, inner, victim.request), victim.request, person, box
-    )
+        model=Roles(victim), tools=victim.tools, guards=guards, limits=LIMITS,
+        codec=codec(case.form),
+    )  # fmt: skip
+    if case.form in STRATEGIES:
+        agent = by_strategy(case.form, inner)
+    else:
+        agent = agent_of(case.form, inner, victim.request)
+    note = await _note(suite, attack, case) if case.form == "memory" else b""
+    result = await _finished(agent, victim.request, person, box, note)
     answer = victim.answer if case.form == "worker" else str(result.answer or "")
     won = case.attacker in suite.attackers and suite.won(
         case.attacker, answer, before, box.environment, box.made
@@ -169,9 +175,20 @@ async def played(case: Case, system: System) -> Outcome | None:
     )  # fmt: skip
 
 
-async def _finished(agent: Agent[str], request: str, person: Person, box: Toolbox) -> Result[str]:
+async def _note(suite: Suite, attack: Attack, case: Case) -> bytes:
+    """What an earlier conversation, in an environment of its own, left in the memory."""
+    staged = stage(suite, attack, case)
+    return b"" if staged is None else await remembered(staged[1].calls, staged[0].tools())
+
+
+async def _finished(
+    agent: Agent[Any], request: str, person: Person, box: Toolbox, note: bytes
+) -> Result[Any]:
     store = MemoryStore()
-    result = await run(agent, request, store=store, run_id="r")
+    async with open_run(agent, request, store=store, run_id="r") as opened:
+        if note:
+            await store.post("r", note)
+        result = await opened.go_on()
     for _ in range(_ROUNDS):
         if result.status != "held":
             break

@@ -2,24 +2,53 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from clew import Agent, Tool, delegate
 from clew.core.events import Action, Reply
 from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.testing import USAGE, Move, ScriptedModel, act, finish, say
 from clew_code.programs import run_code
 from security.dojo import Made
 from security.labels import LABELS
 
-Form = Literal["native", "json", "labelled", "program", "worker", "team"]
+Form = Literal[
+    "native",
+    "json",
+    "labelled",
+    "program",
+    "mcp",
+    "memory",
+    "worker",
+    "team",
+    "reflexion",
+    "rewoo",
+    "plan_and_solve",
+    "orchestrator",
+    "evaluator_optimizer",
+    "routing",
+    "chaining",
+    "tree_search",
+]
 FORMS: Final[dict[Form, str]] = {
     "native": "calls as providers have them",
     "json": "the format `json`",
     "labelled": "the format `labelled`",
     "program": "programs that call the tools",
+    "mcp": "tools as those of a foreign server: of no result is any field trusted",
+    "memory": "a second conversation, told what the first one read and remembered",
     "worker": "calls of a sub-agent, which an agent gives the whole task",
-    "team": "an agent that reads, and tells a sub-agent each call that acts",
+    "team": "an agent that reads, and tells a sub-agent without the guard each call that acts",
+    "reflexion": "the strategy `reflexion`",
+    "rewoo": "the strategy `rewoo`, whose plan of calls is made before anything is read",
+    "plan_and_solve": "the strategy `plan_and_solve`",
+    "orchestrator": "the strategy `orchestrator`",
+    "evaluator_optimizer": "the strategy `evaluator_optimizer`",
+    "routing": "the strategy `routing`",
+    "chaining": "the strategy `chaining`",
+    "tree_search": "the strategy `tree_search`, with one branch",
 }
 
 _PROGRAM: Final = """\
@@ -38,16 +67,24 @@ def codec(form: Form) -> str:
     return form if form in {"json", "labelled"} else "native"
 
 
-def tools_of(form: Form, tools: Sequence[Tool], guards: Sequence[Any]) -> list[AnyTool]:
+def tools_of(form: Form, tools: Sequence[Tool]) -> list[AnyTool]:
     """The tools of an agent, with the one that runs programs, or the agent that acts."""
+    if form == "mcp":
+        return [_foreign(tool) for tool in tools]
     if form == "program":
         return [*tools, run_code()]
     if form != "team":
         return [*tools]
     acting = [tool for tool in tools if LABELS[tool.name].harmful]
-    doer = Agent(model=Doer(), tools=acting, guards=guards)
+    doer = Agent(model=Doer(), tools=acting, guards=[Provenance("off")])
     reading = [tool for tool in tools if tool not in acting]
     return [*reading, delegate(doer, name="doer", description="Makes one call.")]
+
+
+def _foreign(tool: Tool) -> Tool:
+    """The tool as a server that nobody vouches for has it; what a person says of it stays."""
+    labels = replace(tool.labels, foreign=True, trusted=())
+    return replace(tool, trust="untrusted", labels=labels)
 
 
 class Doer:

@@ -13,8 +13,9 @@ from security import figures
 from security.attacks import written
 from security.dojo import Made, suites
 from security.episode import Case, Outcome, foreign, played
+from security.forms import FORMS, Form
 from security.labels import LABELS
-from security.matrix import base, clean, drawn
+from security.matrix import base, clean, drawn, forms
 from security.victim import MARK, Planted, Victim, stated
 
 SUITES = ("workspace", "travel", "banking", "slack")
@@ -51,6 +52,24 @@ async def test_the_guard_lets_the_users_task_be_done_and_nothing_else(suite: str
     assert all(each.useful and not each.foreign for each in plain)
     assert all(each.fooled for each in attacked)
     assert any(each.foreign for each in attacked)
+
+
+@needs_agentdojo
+@pytest.mark.slow
+@on_one_loop
+@pytest.mark.parametrize("form", FORMS)
+async def test_it_holds_in_each_form_in_which_a_model_acts(form: Form) -> None:
+    """A task and a pair of each; sub-agents and strategies, memories and servers among them."""
+    mine = [case for case, system in forms() if (case.form, system) == (form, "standard")]
+    plain = next(case for case in mine if case.attack == "clean")
+    attacked = next(case for case in mine if case.attack == "base")
+    for case in (plain, attacked):
+        outcome = await played(case, "standard")
+        assert outcome is not None
+        assert (outcome.status, outcome.useful, outcome.foreign) == ("answered", True, [])
+    without = await played(attacked, "none")
+    assert without is not None
+    assert bool(without.foreign) is (form != "rewoo")  # which has planned before it reads
 
 
 @needs_agentdojo

@@ -176,7 +176,8 @@ class Composition:
         """
         guards = (each for each in self.agent.guards if isinstance(each, Provenance))
         guard = next(guards, Provenance("off"))
-        runs = [it.name for it in self.own_tools if isinstance(it, AgentTool) and acting_below(it)]
+        delegating = [tool for tool in self.own_tools if isinstance(tool, AgentTool)]
+        runs = {it.name: frozenset(names) for it in delegating if (names := acting_below(it))}
         return guard.over(self.tools, self.instructions.text, runs)
 
     @cached_property

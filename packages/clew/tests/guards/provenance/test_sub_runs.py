@@ -169,6 +169,23 @@ async def test_two_sub_runs_of_a_step_do_not_both_make_it() -> None:
     assert len(world.paid) == 1
 
 
+async def test_calls_of_which_nothing_is_bound_are_shared_out_in_a_step() -> None:
+    """Each of three gets one; one whose agent cannot make them gets none."""
+    world = World()
+    reader = below([], [world.letters], "reader")
+    clerks = [
+        below([act("pay", account=account, amount=5)], [world.pay], name)
+        for name, account in (("ada", "AC-123456"), ("bob", "AC-123457"))
+    ]
+    tasks = acts(
+        act("reader", task="Read"),
+        *(act(it, task=f"Pay AC-12345{n} 5") for it, n in (("ada", 6), ("bob", 7))),
+    )
+    outer = Outer([READ, tasks], [world.letters, reader, *clerks], plan=[act("pay"), act("pay")])
+    assert await outer.asked("Pay AC-123456 and AC-123457 5 each") == []
+    assert len(world.paid) == 2
+
+
 async def test_each_of_two_sub_runs_of_a_step_makes_its_own_call() -> None:
     world = World()
     one, other = (act("pay", account=f"AC-12345{it}", amount=5) for it in "67")

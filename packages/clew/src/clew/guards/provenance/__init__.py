@@ -1,6 +1,6 @@
 """Where the arguments of calls come from, and whether that is reason enough to make the call."""
 
-from clew.guards.provenance.guard import BoundProvenance, Level, Provenance, judged
+from clew.guards.provenance.guard import ActingRuns, BoundProvenance, Level, Provenance, judged
 from clew.guards.provenance.handing import persons_words
 
-__all__ = ["BoundProvenance", "Level", "Provenance", "judged", "persons_words"]
+__all__ = ["ActingRuns", "BoundProvenance", "Level", "Provenance", "judged", "persons_words"]

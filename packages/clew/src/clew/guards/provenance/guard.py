@@ -6,7 +6,7 @@ from somebody who may decide: a person's words, the configuration, a field of a 
 party can choose, or the plan that the model made from the person's words alone. All else is asked.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, cast
@@ -14,7 +14,13 @@ from typing import Final, Literal, TypeAlias, cast
 from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, Verdict
 from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
-from clew.guards.provenance.handing import handed_down, handed_to, handed_up, persons_words
+from clew.guards.provenance.handing import (
+    Task,
+    handed_down,
+    handed_to,
+    handed_up,
+    persons_words,
+)
 from clew.guards.provenance.judgement import Judgement, sentence_of
 from clew.guards.provenance.origins import Origins
 from clew.guards.provenance.plans import let_through, unmade
@@ -23,6 +29,9 @@ from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
 Level: TypeAlias = Literal["standard", "strict", "off"]
+
+ActingRuns: TypeAlias = Mapping[str, frozenset[str]]
+"""By the names of tools that work in sub-runs: the judged tools that these may call, if any."""
 
 _FOLD: Final = "provenance"
 
@@ -56,13 +65,13 @@ class Provenance:
         return self if exempt == self.exempt else replace(self, exempt=exempt)
 
     def over(
-        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: Iterable[str] = ()
+        self, tools: Mapping[str, ToolSpec], config: str, acting_runs: ActingRuns | None = None
     ) -> "BoundProvenance":
         """The guard over an agent's tools; `config` are its instructions.
 
-        Sub-runs of `acting_runs` may make judged calls.
+        Sub-runs of `acting_runs` may make calls of the judged tools that it names for each.
         """
-        return BoundProvenance(self.level, tools, config, self.exempt, frozenset(acting_runs))
+        return BoundProvenance(self.level, tools, config, self.exempt, acting_runs or {})
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Raise `ConfigError`: it judges over an agent's tools, and is no guard of one tool."""
@@ -77,8 +86,7 @@ class BoundProvenance:
     tools: Mapping[str, ToolSpec] = field(repr=False)
     config: str = field(repr=False)
     exempt: frozenset[str] = frozenset()
-    acting_runs: frozenset[str] = field(default=frozenset(), repr=False)
-    """The names of tools whose sub-runs may make judged calls."""
+    acting_runs: ActingRuns = field(default_factory=dict[str, frozenset[str]], repr=False)
 
     def __repr__(self) -> str:
         """As the record names it."""
@@ -149,10 +157,11 @@ class BoundProvenance:
         origins = self.origins(trajectory)
         made = [*origins.made, *let_through(trajectory, None, self.judged)]
         rest = None if origins.planned is None else unmade(origins, made)
+        tasks = [Task(call.args, self.acting_runs.get(call.action.name, ())) for call in calls]
+        judges = self._judges(origins, trajectory)
         told = handed_down(
-            trajectory, origins, level=level, judges=self._judges(origins, trajectory), made=made,
-            tasks=[call.args for call in calls], left=rest,
-        )  # fmt: skip
+            trajectory, origins, level=level, judges=judges, made=made, tasks=tasks, left=rest
+        )
         return [*told]
 
     def handed_up(self, trajectory: Trajectory, answer: Json) -> Handed | None:

@@ -5,8 +5,9 @@ plan, and by what something trusted gave. All of it is in its own record, so tha
 sub-run up, replays or forks it comes to the same verdicts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
 
 from clew.core.events import Grant, Handed, Json, Note, PlannedCall, Started
 from clew.core.trajectory import Trajectory
@@ -14,6 +15,13 @@ from clew.guards.provenance.addresses import addresses_in, identifiers_in
 from clew.guards.provenance.origins import ALLOWED, Made, Origins
 from clew.guards.provenance.secrets import has_secret
 from clew.guards.provenance.values import leaves, numbers_in, stands_in
+
+
+class Task(NamedTuple):
+    """The arguments of a call that begins a sub-run, and the judged tools that this may call."""
+
+    args: Mapping[str, Json]
+    tools: Collection[str]
 
 
 def handed_to(grant: Grant | None) -> Handed:
@@ -54,7 +62,7 @@ def handed_down(
     level: Literal["off", "standard", "strict"],
     judges: bool,
     made: Sequence[Made],
-    tasks: Sequence[Mapping[str, Json]],
+    tasks: Sequence[Task],
     left: Sequence[PlannedCall] | None,
 ) -> list[Handed]:
     """What sub-runs are told that begin at once, by the arguments of their calls.
@@ -66,7 +74,7 @@ def handed_down(
         Handed(
             level=level,
             words=words,
-            known=_known_in(origins, text := _text_of(task)),
+            known=_known_in(origins, text := _text_of(task.args)),
             secrets=_secrets_in(origins, text),
             planned=None if left is None else tuple(part),
             made=_calls(made),
@@ -78,16 +86,24 @@ def handed_down(
 
 
 def _shared_out(
-    left: Sequence[PlannedCall] | None, tasks: Sequence[Mapping[str, Json]]
+    left: Sequence[PlannedCall] | None, tasks: Sequence[Task]
 ) -> list[list[PlannedCall]]:
-    """The planned calls by tasks: each to the first that names all it binds, else to the first."""
+    """The planned calls by tasks: each goes to one whose run has the tool and that names all it
+    binds, as far as there is one; among those to the one with the fewest of the tool.
+    """
     parts: list[list[PlannedCall]] = [[] for _ in tasks]
-    texts = [_text_of(task).casefold() for task in tasks]
+    texts = [_text_of(task.args).casefold() for task in tasks]
     for call in left or ():
         values = [str(value).casefold() for value in leaves(call.args)]
-        fits = (at for at, text in enumerate(texts) if all(it in text for it in values))
-        parts[next(fits, 0)].append(call)
+        able = [at for at, task in enumerate(tasks) if call.tool in task.tools]
+        named = [at for at in able if all(it in texts[at] for it in values)]
+        if fits := named or able:
+            parts[min(fits, key=partial(_count, parts, call.tool))].append(call)
     return parts
+
+
+def _count(parts: Sequence[Sequence[PlannedCall]], tool: str, at: int) -> int:
+    return sum(call.tool == tool for call in parts[at])
 
 
 def _text_of(value: Json) -> str:
