@@ -25,6 +25,7 @@ NOT_CALLED_FOR: Final = "the request does not call for it"
 MADE_ALREADY: Final = "it was made already"
 
 _PARTS_OF_TIME: Final = ("year", "month", "day", "hour", "minute", "date", "time")
+_DAY_ALONE: Final = len("2024-05-19")
 _ID: Final = re.compile(r"(\w+?)_?ids?")
 
 
@@ -161,9 +162,25 @@ class Judgement:
                 it for it in parts if known.of(it) is None and not known.is_quoted(it)
             ]
             if self.planned is not None and not (self._bound and is_day(str(each))):
-                doubted += [it for it in known.doubtful(each) if it not in doubted]
+                doubted += [it for it in known.doubtful(each, self._source[1]) if it not in doubted]
             if doubted:
                 yield self._doubt(name, tuple(doubted))
+
+    @cached_property
+    def _source(self) -> tuple[str, str]:
+        """The text that the call's own text is to be made of, and where it came from; there can be
+        but one.
+
+        The plan has one call with an open text, and a person's words name one source.
+        """
+        calls = self.origins.planned or ()
+        open_calls = [it for it in calls if self._leaves_text_open(it)]
+        sources = [*self.origins.sources.values()]
+        return sources[0] if len(open_calls) == len(sources) == 1 else ("", "")
+
+    def _leaves_text_open(self, planned: PlannedCall) -> bool:
+        tool = self.origins.tools.get(planned.tool)
+        return tool is not None and any(it not in planned.args for it in tool.labels.content)
 
     def _doubt(self, name: str, doubted: tuple[Json, ...]) -> Doubt:
         """Why an argument is doubted, and where its values stand in untrusted text."""
@@ -187,7 +204,16 @@ class Judgement:
         if source is None:
             ends = COMPUTED_END if self._ends(name, value) else None
             return ends or self.origins.selected(name, value)
-        return source if self._is_in_role(name, value) else None
+        if self.origins.is_one_of_several(value, self._source[0]):
+            return None
+        return source if self._is_in_role(name, value) and self._is_own_day(name, value) else None
+
+    def _is_own_day(self, name: str, value: Json) -> bool:
+        """Whether a day stands in one argument only, as it does in a person's words."""
+        if not (isinstance(value, str) and is_day(value)) or len(value) > _DAY_ALONE:
+            return True
+        others = (each for key, each in self.pending.args.items() if key != name)
+        return value not in others or self.origins.names_twice(value)
 
     def _is_amount(self, name: str, number: float, source: str | None) -> bool:
         """Whether a number may stand in this argument: one place in a request gives one value."""

@@ -37,9 +37,10 @@ from clew.guards.provenance.records import (
 from clew.guards.provenance.request import GAP, deciding, spoken
 from clew.guards.provenance.selection import Selection
 from clew.guards.provenance.texts import Vocabulary
-from clew.guards.provenance.times import is_day, says_day
+from clew.guards.provenance.times import is_day, says_day, times_named
 from clew.guards.provenance.values import (
     is_choice,
+    is_name,
     is_number,
     leaves,
     mixed_scripts,
@@ -76,6 +77,9 @@ class Origins:
         self._deciding: list[str] = []
         self.untrusted: dict[str, str] = {}
         """Untrusted texts, casefolded, by where they came from."""
+        self.sources: dict[str, tuple[str, str]] = {}
+        """Untrusted texts that a person's words name, as by an address or the name of a file: where
+        they came from last, and all of them."""
         self.made: list[Made] = []
         """Calls of judged tools that were made since a person last spoke."""
         self.refused: list[Made] = []
@@ -196,12 +200,22 @@ class Origins:
         """The fields of results that gave a known value, with the tools."""
         return self._fields.get(str(value), set())
 
+    def names_twice(self, day: str) -> bool:
+        """Whether a person's words name a day more than once."""
+        return sum(times_named(day, words) for words in self.words) > 1
+
+    def is_one_of_several(self, value: Json, where: str) -> bool:
+        """Whether a known value is of this result, and another result has one of that field."""
+        field, _, of = self.known.get(str(value), "").partition(" of ")
+        others = (it.partition(" of ") for it in self.known.values())
+        return of == where and any(it[0] == field and it[2] not in {"", where} for it in others)
+
     def all_known(self, value: Json) -> bool:
         """Whether each value in it is known."""
         return all(self.of(each) is not None for each in leaves(value))
 
-    def doubtful(self, value: Json) -> list[Json]:
-        """The parts of a text that is carried that no trusted source gave, or []."""
+    def doubtful(self, value: Json, source: str = "") -> list[Json]:
+        """The parts of a carried text that neither a trusted source gave nor this one, or []."""
         if self.of(value) is not None:
             return []
         if not isinstance(value, str):
@@ -209,7 +223,7 @@ class Origins:
         if is_day(value):
             is_named = any(says_day(value, words, with_time=False) for words in self.words)
             return [] if is_named else [value]
-        return [*self._vocabulary.doubtful(value, self.was_read)]
+        return [*self._vocabulary.doubtful(value, self.was_read, source)]
 
     def was_read(self, word: str) -> bool:
         """Whether an untrusted text has a casefolded word."""
@@ -267,6 +281,7 @@ class Origins:
             self._note_made(tool.name, call.args)
         if not own or not clean:
             self.untrusted[f"{tool.name} ({call.key})"] = observation.text.casefold()
+            self._name_source(call, f"{tool.name} ({call.key})", observation.text)
         if not observation.ok:
             return
         where = f"{tool.name} ({call.key})"
@@ -277,6 +292,14 @@ class Origins:
         if labels.secret:
             texts = (it for it in leaves(observation.content) if isinstance(it, str))
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
+
+    def _name_source(self, call: Call, where: str, text: str) -> None:
+        """A text is a source that a person named, if its call has that name."""
+        names = (it.casefold() for it in leaves(call.args) if isinstance(it, str) and is_name(it))
+        for name in names:
+            if any(stands_in(name, words) for words in self.words):
+                before = self.sources.get(name, ("", ""))[1]
+                self.sources[name] = where, f"{before}\n{text}"
 
     def _learn_effect(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
         """What a call with an effect made known: its record, and what it was allowed with."""

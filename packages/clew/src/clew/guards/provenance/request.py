@@ -21,6 +21,7 @@ _REPORTED: Final = re.compile(
     rf"{_IN_SENTENCE}",
     re.IGNORECASE,
 )
+_NUMBERING: Final = re.compile(r"(?:^|(?<=\s))\d{1,2}[.)](?=\s)")
 GAP: Final = " … "
 
 
@@ -40,5 +41,8 @@ def has_pasted(text: str) -> bool:
 
 
 def deciding(text: str) -> str:
-    """A person's words without those that say what not to do, or only what somebody is told."""
+    """A person's words without those that say what not to do, or only what somebody is told, and
+    without the numbers of a list.
+    """
+    text = _NUMBERING.sub(GAP, text)
     return _NEGATED.sub(GAP, _REPORTED.sub(rf"\1{GAP}", text))

@@ -35,7 +35,7 @@ class Selection:
 
     def __init__(self) -> None:
         self._lengths: dict[str, dict[tuple[str, str], int]] = {}
-        self._counts: dict[str, Counter[str]] = {}
+        self._counts: dict[tuple[str, str], Counter[str]] = {}
         self._entries: dict[str, set[str]] = {}
         self._pointed_at: dict[str, set[str]] = {}
         self._only: dict[str, str] = {}
@@ -58,10 +58,14 @@ class Selection:
                 it for it in listed if isinstance(it, str)
             )
         for record in records_of(content):
-            names = [
-                it for field in tool.labels.trusted if isinstance(it := record.get(field), str)
+            named = [
+                (field, it)
+                for field in tool.labels.trusted
+                if isinstance(it := record.get(field), str)
             ]
-            self._counts.setdefault(tool.name, Counter()).update(names)
+            names = [name for _, name in named]
+            for field, it in named:
+                self._counts.setdefault((tool.name, field), Counter())[it] += 1
             if any(_points_at(record, name, text) for name in names for text in words):
                 self._pointed_at.setdefault(tool.name, set()).update(it for _, it in text_args)
         if (
@@ -76,10 +80,14 @@ class Selection:
         for tool_spec, args, content in self._new:
             self._look_at(tool_spec, args, content, words)
         self._new = []
-        for tool in {*self._lengths, *self._counts, *self._entries}:
+        for tool in self._lengths:
             if any(value in it for text in words for it in self._extremes(tool, name, text)):
                 return f"the results of {tool}, by number"
-            if value in self._entries.get(tool, ()) and any(_wants_all(tool, it) for it in words):
+        for (tool, field), counts in self._counts.items():
+            if any(value in it for text in words for it in _extremes_of(counts, tool, text)):
+                return f"{field} of {tool}, by number"
+        for tool, entries in self._entries.items():
+            if value in entries and any(_wants_all(tool, it) for it in words):
                 return f"all that {tool} lists"
         if any(it == {value} for it in self._pointed_at.values()):
             return "where a person's words say that something stands"
@@ -94,8 +102,13 @@ class Selection:
             lengths = {it: n for (arg, it), n in self._lengths.get(tool, {}).items() if arg == name}
             if _is_named(tool, things) or not any(_is_named(it, things) for it in self._lengths):
                 yield _best(lengths, best)
-            if _is_named(tool, things):
-                yield _best(self._counts.get(tool, {}), best)
+
+
+def _extremes_of(counts: Mapping[str, int], tool: str, text: str) -> Iterator[set[str]]:
+    """The name that a tool's records have most or least often, as a text wants it."""
+    for mark, things in _EXTREME.findall(text):
+        if _is_named(tool, things):
+            yield _best(counts, min if mark.startswith(_LOWEST) else max)
 
 
 def _best(counts: Mapping[str, int], best: object) -> set[str]:
@@ -112,8 +125,8 @@ def _is_named(tool: str, things: str) -> bool:
     return any(it.removesuffix("s") in parts for it in words_in(things) if len(it) > _SHORT)
 
 
-def _wants_all(tool: str, text: str) -> bool:
-    return any(_is_named(tool, thing) for thing in _ALL.findall(text))
+def _wants_all(name: str, text: str) -> bool:
+    return any(_is_named(name, thing) for thing in _ALL.findall(text))
 
 
 def _points_at(record: Record, name: str, text: str) -> bool:

@@ -38,26 +38,32 @@ class Vocabulary:
         """Add those of a text."""
         self._texts.append(text)
 
-    def doubtful(self, text: str, was_read: Callable[[str], bool]) -> list[str]:
-        """The sentences of a text with words that are not known.
+    def doubtful(self, text: str, was_read: Callable[[str], bool], source: str) -> list[str]:
+        """The sentences of a text with words that are neither known nor in its source.
 
         Some may be new in a sentence, and all of a title, unless untrusted text has them
         (`was_read`).
         """
         self.words.update(*(words_in(each.casefold()) for each in self._texts))
         self._texts = []
+        more = words_in(source.casefold())
         is_title = len(words_in(text)) <= _TITLE
         return [
             sentence
             for sentence in map(str.strip, _SENTENCE.findall(text))
-            if self._is_doubtful(sentence, was_read, is_title=is_title)
+            if self._is_doubtful(sentence, was_read, frozenset(more), is_title=is_title)
         ]
 
     def _is_doubtful(
-        self, sentence: str, was_read: Callable[[str], bool], *, is_title: bool
+        self,
+        sentence: str,
+        was_read: Callable[[str], bool],
+        more: frozenset[str],
+        *,
+        is_title: bool,
     ) -> bool:
         words = words_in(sentence.casefold())
-        new = [word for word in words if not self.has(word)]
+        new = [word for word in words if word not in more and not self.has(word)]
         if len(new) * _NEW_WORDS <= len(words):
             return False
         return not is_title or any(not word.isalpha() or was_read(word) for word in new)

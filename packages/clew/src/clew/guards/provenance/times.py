@@ -95,3 +95,12 @@ def says_day(value: str, text: str, *, with_time: bool = True) -> bool:
     if times.years and day[1] not in times.years:
         return False
     return not with_time or day[4] is None or (int(day[4]), int(day[5])) in times.hours
+
+
+def times_named(day: str, text: str) -> int:
+    """How often a casefolded text names a day of ISO 8601."""
+    spoken = [(month, number) for month, number in _MONTH_DAY.findall(text)]
+    spoken += [(month, number) for number, month in _DAY_MONTH.findall(text)]
+    _, month, number = day[:10].split("-")
+    wanted = (_MONTHS[int(month) - 1], int(number))
+    return text.count(day[:10]) + sum((it, int(of)) == wanted for it, of in spoken)

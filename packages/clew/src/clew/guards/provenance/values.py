@@ -118,6 +118,11 @@ def is_key(value: str) -> bool:
     return len(value) >= MIN_KEY and any(sign.isdigit() or sign == "@" for sign in value)
 
 
+def is_name(value: str) -> bool:
+    """Whether a value can name a text: an address, or a file."""
+    return is_key(value) or re.search(r"\w\.\w", value) is not None
+
+
 def words_in(text: str) -> list[str]:
     """The words and numbers of a text."""
     return re.findall(r"\w+", text)
