@@ -41,7 +41,9 @@ async def test_a_record_is_read_as_json_and_as_markdown(era: str) -> None:
     )
     assert "a lighthouse is at Skerry" in page
     assert "> Who keeps `it`?" in page
-    assert "\\![x](http://x)" in page
+    assert "\\![x] (hxxp://x)" in page
+    assert document["answer"] == "Nobody! ![x] (hxxp://x)"
+    assert result.structured_content["neutralised"] == ["http://x"]
 
 
 async def test_text_of_tools_does_not_leave_its_fence() -> None:

@@ -1,10 +1,12 @@
 """What is shown of an answer after text from outside was read: no address in it leads anywhere."""
 
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from clew import Agent, MemoryStore, Result, Tool, read, resume, run, tool
 from clew.guards import safe_links
@@ -62,7 +64,7 @@ ATTACKS = {
     "evil.example/?q=S": "evil[.]example/?q=S",
     "secret.evil.com": "secret[.]evil[.]com",
     "évil.com/?q=S": "évil[.]com/?q=S",
-    "10.0.0.1:80/?q=S": "10[.]0[.]0[.]1:80/?q=S",
+    "10.0.0.1:80/?q=S": "10[.]0[.]0[.]1[:]80/?q=S",
     "//evil.example/x": "//evil[.]example/x",
     "1https://evil.example": "1hxxps://evil[.]example",
     "_https://evil.example": "_hxxps://evil[.]example",
@@ -98,6 +100,10 @@ ATTACKS = {
     "\u200bhttps://evil.example": "\u200bhxxps://evil[.]example",
     "https://xn--e1v2i3l.example": "hxxps://xn--e1v2i3l[.]example",
     "http://[::1]/?q=S": "hxxp://[::1]/?q=S",
+    "<img <svg/onload=x>": "< img < svg/onload=x>",
+    "javascript:(x)": "javascript[:] (x)",
+    "//https://3232235777/?q=S": "//https[:]//3232235777/?q=S",
+    '<*"@evil.example>': '< *"@evil[.]example>',
 }
 KEPT = [
     "Nothing.", "It costs 3.50, see [doc_1].", "a < b and b > c", "List<String> x", "*.py files",
@@ -176,9 +182,16 @@ async def test_a_run_without_an_answer_shows_none() -> None:
 
 PIECES = [
     "https", "http", "hxxps", ":", "/", "//", "\\", "evil", ".", "com", "example", "www.", "[",
-    "]", "(", ")", "!", "<", ">", "a ", "img ", "src=", '"', " ", "\n", "&#58;", "data:",
-    "javascript:", "@", "?", "q=S", "mine.example", "é", "_", "*",
+    "]", "(", ")", "!", "<", ">", "a ", "img ", "src=", '"', "'", " ", "\n", "\n\n", "&#58;",
+    "&colon;", "data:", "javascript:", "@", "?", "q=S", "mine.example", "é", "_", "*", "`", "```",
+    "[x]", "[x]: ", "(x)", "](", "<a href=", "<img src=", "<svg/onload=x>", "//evil.example",
+    "https://evil.example/?q=S", "https://mine.example/page?x=1", "https://mine.example/l.png",
+    "\t", "> ", "- ", "^", "&lt;", "|", "    ",
 ]  # fmt: skip
+MINE = {"https://mine.example/page?x=1", "https://mine.example/l.png"}
+FETCHES = {"href", "src", "srcset", "data", "poster", "action", "style", "background"}
+RUNS = {"script", "iframe", "style", "object", "embed", "link", "meta", "base", "svg", "form"}
+RENDERED = MarkdownIt("commonmark", {"html": True})
 
 
 class Dirty:
@@ -192,15 +205,54 @@ class Dirty:
         goal, trust = GOAL, "trusted"
 
 
+class Live(HTMLParser):
+    """What of a page is fetched, run or made clickable, but for what a person gave."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in RUNS:
+            self.live.append(tag)
+        for name, value in attrs:
+            dead = value in MINE or str(value).startswith("hxxp")
+            if not dead and (name in FETCHES or name.startswith("on")):
+                self.live.append(f"{tag} {name}={value}")
+
+
+def live(page: str) -> list[str]:
+    parser = Live()
+    try:
+        parser.feed(page)
+        parser.close()
+    except AssertionError:  # a declaration that is none ends Python's parser
+        pass
+    return parser.live
+
+
+@pytest.mark.parametrize("answer", ATTACKS)
+def test_nothing_is_live_where_markdown_is_rendered(answer: str) -> None:
+    text, _ = safe_links(Dirty())(answer)  # type: ignore[arg-type]  # all that it looks at
+    mine = "https://handbook.example/a"
+    assert live(RENDERED.render(str(text).replace(mine, ""))) == []
+    assert live(str(text)) == []
+
+
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
+@example("&colon;<svg/onload=x>examplejavascript:com/a &#58;[x]:javascript:(x)")
+@example(")[x]](www.example<img src=https://mine.example/page?x=1javascript:(x)[x]:")
+@example(".`[<img <svg/onload=x>data:- a https://mine.example/l.png")
+@example("com&lt;[x]?src=\n- [x]: ?")
+@example("q=S//evil.example[x](https://mine.example/page?x=1)src=")
 def test_whatever_is_put_together_nothing_live_is_left(text: str) -> None:
-    shown, _ = safe_links(Dirty())(text)  # type: ignore[arg-type]
-    rest = str(shown)
-    for own in ("https://mine.example/page?x=1", "https://mine.example/l.png"):
-        rest = rest.replace(own, "")
-    assert "https://" not in rest
-    assert "http://" not in rest
-    assert "](" not in rest.replace("![logo](", "")
-    assert "evil.com" not in rest
-    assert "<img src" not in rest
-    assert "javascript:e" not in rest
+    value, _ = safe_links(Dirty())(text)  # type: ignore[arg-type]  # all that it looks at
+    safe = str(value)
+    assert live(RENDERED.render(safe)) == []
+    assert live(safe) == []
+    for own in MINE:
+        safe = safe.replace(own, "")
+    assert "https://" not in safe
+    assert "http://" not in safe
+    assert "evil.com" not in safe

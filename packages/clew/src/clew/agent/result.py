@@ -63,7 +63,9 @@ class Result(Generic[A_co]):
 
     def __str__(self) -> str:
         """The answer as it may be shown; empty where there is none."""
-        return "" if self.safe_answer is None else text_or_json(self.safe_answer)
+        if self.safe_answer is None:  # one that somebody made by hand
+            return "" if self.answer is None else str(self.answer)
+        return text_or_json(self.safe_answer)
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""

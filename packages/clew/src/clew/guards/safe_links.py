@@ -25,8 +25,7 @@ _NETS: Final = (
 _MARKS: Final = Lazy(
     r"(?P<link>\](?=\())"  # [text](…) and ![text](…)
     r"|(?P<definition>\](?=:))"  # [name]: …
-    r"|(?P<tag><(?=[a-z/][^<>]*[=:@]|(?:script|style|iframe|object|embed|link|meta|base|svg|math"
-    r"|form|frame|frameset|noscript|template|textarea|title|xmp|plaintext)\b))"
+    r"|(?P<tag><(?=[a-z/!?]|[^<>\s]*@))"
     r"|(?P<entity>&(?=#\d|#x[\da-f]|(?:colon|sol|period|bsol|commat|quest|excl|l[sc]ub|[lr]sqb"
     r"|[lr]brack|[lr]par|tab|newline|num|percnt|equals);))"
     rf"|(?P<address>(?:[a-z][a-z0-9+.-]{{1,31}}\\?:[\\/]|\bwww\.|(?<![:\w/])//(?=\w)){_END}*"
@@ -47,12 +46,14 @@ _NAMED: Final = Lazy(
 _TAG: Final = Lazy(
     r"<(?:(?:a|img)\s{1,9}(?:href|src)=\"([^\"\s<>&\\]{1,2000})\""
     r"(?:\s{1,9}alt=\"[^\"<>&]{0,200}\")?\s{0,9}/?|([a-z][a-z0-9+.-]{1,31}:[^\s<>&\\]{1,2000})"
-    r"|/[a-z]{1,20})>",
+    r"|(?!(?:script|style|iframe|object|embed|link|meta|base|svg|math|form|frame|frameset|noscript"
+    r"|template|textarea|title|xmp|plaintext|noembed|noframes|listing)\b)/?[a-z][a-z0-9]{0,40}\s?/?)>",
     re.IGNORECASE,
 )
 _CAPTION: Final = Lazy(r"\[([^\[\]]{0,999})\Z")
 _HOST: Final = Lazy(r"(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}")
 _SCHEME: Final = Lazy(r"[a-z][a-z0-9+.-]*\\?", re.IGNORECASE)
+_COLON: Final = Lazy(r":(?!\])(?=([(\[:]?))")
 _HARMLESS: Final = ("hxxp", "hxxps")
 _TRAILING: Final = ".,;:!?*_~"
 _QUOTED: Final = 80
@@ -107,8 +108,8 @@ class _Known:
 
     def __contains__(self, address: object) -> bool:
         """Whether the address stands in them as a whole, letter for letter."""
-        wanted = str(address).rstrip("/")
-        if not wanted or wanted not in self._text:
+        wanted = str(address).removesuffix("/")
+        if not {".", "/"} & {*wanted} or wanted not in self._text:
             return False
         end = rf"/?(?=[{_TRAILING})]*(?:[\s<>\"'`|\])]|\Z))"
         return re.search(rf"(?<![\w./:@%-]){re.escape(wanted)}{end}", self._text) is not None
@@ -172,12 +173,18 @@ def _defanged(address: str) -> str:
     """An address that no program takes for one, and a person can read."""
     scheme, colon, rest = address.partition(":")
     if not colon or _SCHEME.fullmatch(scheme) is None:
-        return _without_dots(address)
-    rest = _without_dots(re.sub(r":(?!\])", "[:]", rest))
-    if scheme.lower() in {"http", "https"} and rest.startswith("//"):
-        return f"hxxp{scheme[4:]}:{rest}"
-    harmless = scheme.lower() in _HARMLESS and rest.startswith("//")
-    return f"{scheme}:{rest}" if harmless else f"{scheme}[:]{rest}"
+        return _without_dots(_COLON.sub(_in_brackets, address))
+    safe = _without_dots(_COLON.sub(_in_brackets, rest))
+    if rest.startswith("//") and scheme.lower() in {"http", "https"}:
+        return f"hxxp{scheme[4:]}:{safe}"
+    if rest.startswith("//") and scheme.lower() in _HARMLESS:
+        return f"{scheme}:{safe}"
+    return f"{_COLON.sub(_in_brackets, f'{scheme}:{safe[:1]}')}{safe[1:]}"
+
+
+def _in_brackets(match: re.Match[str]) -> str:
+    """A colon in brackets, which are not the caption of a link."""
+    return "[:] " if match[1] else "[:]"
 
 
 def _without_dots(address: str) -> str:
