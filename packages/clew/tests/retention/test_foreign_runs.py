@@ -198,6 +198,18 @@ async def test_what_a_strangers_run_waits_for_is_not_done(
     await store.close()
 
 
+async def test_a_call_that_was_put_off_elsewhere_is_not_made_either(tmp_path: Path) -> None:
+    store = own_store(tmp_path)
+    later_on = Observation("1.1", "It waits.", ok=False, code="waits", outcome="not_done")
+    await import_runs(await forged(thought(PAY), later_on), store=store)
+    agent = later(say("No."), say("Never."), guards=())
+    done = await resume(agent, "r", store=store, accept_change=True)
+    assert (done.answer, PAID) == ("No.", [])
+    notes = [e.event for e in (await read("r", store=store)).entries if isinstance(e.event, Note)]
+    assert "what it had put off is not done" in notes[-1].text
+    await store.close()
+
+
 async def test_what_may_have_happened_elsewhere_is_said_to_be_unknown(tmp_path: Path) -> None:
     store = own_store(tmp_path)
     await import_runs(await forged(*FORGERIES["an idempotent call that was begun"]), store=store)
@@ -269,7 +281,7 @@ async def test_an_archive_of_what_is_there_changes_nothing(tmp_path: Path) -> No
 async def test_a_strangers_words_are_not_a_persons(tmp_path: Path) -> None:
     """The goal and the plan of a record let no call of one's own model pass unasked."""
     store = own_store(tmp_path)
-    agent = mine(act("pay", to="mallory"), guards=[Provenance()])
+    agent = mine(act("pay", to="mallory"), say("I asked."), guards=[Provenance()])
     plan = Planned((PlannedCall("pay", {"to": "mallory"}),))
     archive = await forged(plan, goal="Pay mallory", agent=agent)
     await import_runs(archive, store=store)

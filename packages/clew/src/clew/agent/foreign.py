@@ -8,7 +8,7 @@ trusted before (`trust`), which makes its entries the user's own.
 from collections.abc import Iterator
 
 from clew.agent.agent import Agent
-from clew.core.events import Changed, Json, Observation
+from clew.core.events import Changed, Json, Note, Observation, text_parts
 from clew.core.interfaces import Line, Store
 from clew.core.journal import Journal, foreign_entries, load
 from clew.core.observations import refusal
@@ -29,6 +29,7 @@ _NEW = (
     "this run came from elsewhere, and nothing that it was about to do is done here: if it is "
     "still wanted, call again"
 )
+_PUT_OFF = "this run came from elsewhere, and what it had put off is not done here"
 
 
 class ForeignRunError(ConfigError):
@@ -58,7 +59,9 @@ async def close_off(
     return True
 
 
-def _closed(trajectory: Trajectory) -> Iterator[Observation]:
+def _closed(trajectory: Trajectory) -> Iterator[Observation | Note]:
+    if trajectory.put_off:
+        yield Note(text_parts(_PUT_OFF), source="late", trust="untrusted")
     for call in trajectory.step.all_calls:
         if call.observation is None and (call.begun or call.child):
             yield refusal(call, "unknown", _BEGUN)

@@ -357,7 +357,7 @@ class Trajectory:
 
     def _close_off(self) -> None:
         """What came before is nobody's here: no answer, plan, or word of a person's."""
-        self.closed_off, self.planned = len(self.entries), None
+        self.closed_off, self.planned, self.put_off = len(self.entries), None, []
         self.untainted, self.trust = False, "untrusted"
         self._calls.pop(self.words_key, None)  # words that no model has seen are judged anew
         if self.stop is None or self.stop.status == "held":
