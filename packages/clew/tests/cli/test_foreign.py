@@ -254,6 +254,8 @@ async def test_an_agent_of_ones_own_makes_no_call_that_the_record_waits_for(
     clew("records", "import", str(theirs / "attack.clew"))
     own = theirs / "mine.toml"
     own.write_text((theirs / "agent.toml").read_text())
+    forked = clew("fork", "attack", "--at", "0", "--set", f"agent={own}", "--quiet")
+    assert forked.code == DECLINED
     done = clew("resume", "attack", "--set", f"agent={own}", "--accept-change", "--quiet")
     assert done.code == DECLINED
     assert marks(theirs) == ["imported"]

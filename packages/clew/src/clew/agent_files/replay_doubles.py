@@ -74,7 +74,7 @@ def stand_ins(
     except Exception as error:  # whoever wrote the record: the two may differ in any way
         message = (
             f"the origin of run {record.run_id} does not fit the agent that it was recorded with "
-            f"({short_repr(error)}): say with --agent FILE what its agent is made of"
+            f"({short_repr(error)}): say with --set agent=FILE what its agent is made of"
         )
         raise ConfigError(message) from error
 
@@ -101,7 +101,7 @@ def _stand_ins(
     if lacking and prompt_spec is None:
         message = (
             f"the record of run {record.run_id} does not hold the schema of {lacking[0]}: "
-            "say with --agent FILE what its agent is made of"
+            "say with --set agent=FILE what its agent is made of"
         )
         raise ConfigError(message)
     if prompt_spec is not None:
