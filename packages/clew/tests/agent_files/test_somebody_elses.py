@@ -101,7 +101,8 @@ async def test_all_that_an_agent_names_is_told_until_it_is_trusted(
         "server http://their.example/v1",
         "header X-Key: theirs",
     ]
-    refuse_foreign(await trust(store, record), spec)
+    await trust(store, record)
+    refuse_foreign(await load(store, "r"), spec)
     await store.close()
 
 
@@ -138,7 +139,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     assert probe is not None
     with pytest.raises(ConfigError, match="only stands in for another was called"):
         await probe({"city": "Rome"}, "k")
-    with pytest.raises(ConfigError, match="does not hold the schema of visit: say with --agent"):
+    with pytest.raises(ConfigError, match="does not hold the schema of visit: say with --set agent=FILE"):
         stand_ins(spec, record, None, make)
     await store.close()
 

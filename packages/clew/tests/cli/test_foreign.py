@@ -225,7 +225,7 @@ async def test_what_is_trusted_once_is_remembered(
     clew("records", "import", str(theirs / "attack.clew"))
     trusted = clew("resume", "attack", "--trust-origin", "--quiet")
     assert trusted.code == DECLINED
-    assert "you trust run attack, with its sub-runs:" in trusted.err
+    assert "you trust run attack:" in trusted.err
     for told in ("module evil:pay (tools)", "call 1.2: pay {'to': 'me'}"):
         assert told in trusted.err
     assert marks(theirs) == ["imported", "paid", "touched", "apart"]

@@ -29,7 +29,7 @@ from clew import (
     run,
     tool,
 )
-from clew.agent.foreign import trust
+from clew.agent.foreign import family, trust
 from clew.agent.runner import start
 from clew.core.events import (
     Action,
@@ -561,7 +561,8 @@ async def test_a_file_on_another_machine_is_a_strangers_until_it_is_trusted(
     store = SqliteStore(path)
     record = await read("r", store=store)
     assert record.is_foreign
-    assert not (await trust(store, record)).foreign
+    await trust(store, record)
+    assert not (await read("r", store=store)).foreign
     assert [each.run_id for each in await pending_approvals(store=store)] == ["r"]
     await rule("r", "1.1", allow=True, store=store)
     assert (await resume(later(say("Done.")), "r", store=store)).answer == "Done."
@@ -591,8 +592,12 @@ async def test_what_is_trusted_is_ones_own_with_its_sub_runs(tmp_path: Path) -> 
     await begun_parent(theirs)
     store = own_store(tmp_path)
     await import_runs(await packed(theirs), store=store)
-    record = await read("r", store=store)
-    assert not (await trust(store, record)).foreign
+    await import_runs(await answering("r:1.1", "r-1.1"), store=store)
+    await import_runs(await answering("r:1.1", "x"), store=store)  # it only says so
+    runs = await family(store, await read("r", store=store))
+    assert [each.run_id for each in runs] == ["r", "r-1.1"]
+    await trust(store, *runs)
+    assert (await read("x", store=store)).is_foreign
     done = await resume(boss(say("…"), say("Bob it is."), inner=[say("Bob.")]), "r", store=store)
     assert done.answer == "Bob it is."
     await store.close()

@@ -6,6 +6,7 @@ trusted before (`trust`), which makes its entries the user's own.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from clew.agent.agent import Agent
 from clew.core.events import Changed, Json, Note, Observation, text_parts
@@ -16,7 +17,7 @@ from clew.core.redaction import redact
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Owns
 from clew.stores.listing import summary
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, RunNotFoundError
 
 OUTSIDE = "begun elsewhere"
 """What has changed in a run that goes on here."""
@@ -69,31 +70,32 @@ def _closed(trajectory: Trajectory) -> Iterator[Observation | Note]:
             yield refusal(call, "interrupted", _NEW)
 
 
-async def trust(store: Store, record: Trajectory) -> Trajectory:
-    """Take a run as it was read, and its sub-runs, for the user's own; returns it as it is then.
+async def family(store: Store, record: Trajectory) -> list[Trajectory]:
+    """The run and the runs that serve it, of all that came from outside and are not trusted."""
+    named = {call.child for call in record.calls}
+    for info in await store.runs():
+        listed = summary(info)
+        if info.run_id.startswith(f"{record.run_id}-") and listed is not None:  # such as of a vote
+            serves = listed.started.parent.rpartition(":")[0] == record.run_id
+            named |= {info.run_id} if serves else set()
+    runs = [record]
+    for run_id in sorted(named - {""}):
+        with suppress(RunNotFoundError):
+            below = await load(store, run_id)
+            runs += await family(store, below) if below.foreign else []
+    return runs
 
-    Raises `StoreError` where it was changed meanwhile, `ConfigError` where its store knows no
+
+async def trust(store: Store, *records: Trajectory) -> None:
+    """Take runs, as they were read, for the user's own.
+
+    Raises `StoreError` where one was changed meanwhile, `ConfigError` where the store knows no
     owners.
     """
     if not isinstance(store, Owns):
         raise ConfigError("this store does not know whose runs it has: use another one")
-    last = record.entries[-1]
-    (line, *_) = await store.read(record.run_id, last.seq - 1)
-    seen = Line(last.seq, last.at, last.epoch, line.body, last.hash)
-    for run_id in await _sub_runs(store, record):
-        below = await load(store, run_id)
-        if below.foreign and below.run_id != record.run_id:
-            await trust(store, below)
-    await store.adopt(record.run_id, seen)
-    return await load(store, record.run_id)
-
-
-async def _sub_runs(store: Store, record: Trajectory) -> list[str]:
-    """The runs that serve this one, as far as they are there."""
-    named = {call.child for call in record.calls}
-    runs = {info.run_id: summary(info) for info in await store.runs()}
-    parents = {
-        run_id: run.started.parent.rpartition(":")[0]
-        for run_id, run in runs.items() if run is not None
-    }  # fmt: skip
-    return [run_id for run_id in runs if run_id in named or parents.get(run_id) == record.run_id]
+    for record in records:
+        last = record.entries[-1]
+        (line, *_) = await store.read(record.run_id, last.seq - 1)
+        seen = Line(last.seq, last.at, last.epoch, line.body, last.hash)
+        await store.adopt(record.run_id, seen)

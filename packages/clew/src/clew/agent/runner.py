@@ -30,7 +30,7 @@ from clew.core.pending import ancestors
 from clew.core.redaction import redact, secrets
 from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
-from clew.support.arguments import NONE, check_argument
+from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
@@ -83,7 +83,8 @@ async def start(
     if not goal.strip():
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
-    check_argument("origin", origin, (dict, NONE), "a dict of what the run was made of")
+    if origin is not None:
+        check_argument("origin", origin, dict, "a dict of what the run was made of")
     if not parent:  # a sub-run has the id of its call
         check_run_id(run_id)
     run_id = run_id or new_run_id()

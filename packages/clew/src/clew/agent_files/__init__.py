@@ -3,7 +3,7 @@
 The command line and records use the same values.
 """
 
-from clew.agent.foreign import ForeignRunError, trust
+from clew.agent.foreign import ForeignRunError, family, trust
 from clew.agent_files.build import (
     DOCS,
     Loaded,
@@ -35,6 +35,7 @@ __all__ = [
     "Spec",
     "agent_named",
     "explained",
+    "family",
     "is_foreign",
     "load_agent",
     "make_agent",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from clew import ConfigError, Trajectory
-from clew.agent_files import is_foreign, outside_parts, spec_of, trust
+from clew import ConfigError, Trajectory, read
+from clew.agent_files import family, is_foreign, outside_parts, spec_of, trust
 from clew.cli.render import TextBlock, pieces
 from clew.cli.safe_text import inert, say
 from clew.guards import safe_links
@@ -25,10 +25,13 @@ async def trusted(store: Store, record: Trajectory) -> Trajectory:
     """The run as the user's own from now on, if it is not; what that means is told first."""
     if not record.foreign:
         return record
-    say(f"clew: you trust run {inert(record.run_id)}, with its sub-runs:", err=True)
-    for line in (*_names(record), *_waits(record)):
-        say(inert(f"  {line}"), err=True)
-    return await trust(store, record)
+    runs = await family(store, record)
+    for each in runs:
+        say(f"clew: you trust run {inert(each.run_id)}:", err=True)
+        for line in (*_names(each), *_waits(each)):
+            say(inert(f"  {line}"), err=True)
+    await trust(store, *runs)
+    return await read(record.run_id, store=store)
 
 
 def _names(record: Trajectory) -> Iterator[str]:

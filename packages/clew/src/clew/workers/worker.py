@@ -7,7 +7,7 @@ from typing import Protocol
 import anyio
 import anyio.abc
 
-from clew.agent.foreign import trust
+from clew.agent.foreign import family, trust
 from clew.concurrency.tasks import one_error
 from clew.core.interfaces import RunInfo
 from clew.core.journal import load
@@ -176,7 +176,7 @@ class Worker:
         try:
             record = await load(self.store, run.run_id)
             if record.foreign:
-                await trust(self.store, record)
+                await trust(self.store, *await family(self.store, record))
         except StoreError as error:
             await release_quietly(self.store, lock)
             self._fail(run.run_id, str(error))
