@@ -139,7 +139,9 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     assert probe is not None
     with pytest.raises(ConfigError, match="only stands in for another was called"):
         await probe({"city": "Rome"}, "k")
-    with pytest.raises(ConfigError, match="does not hold the schema of visit: say with --set agent=FILE"):
+    with pytest.raises(
+        ConfigError, match="does not hold the schema of visit: say with --set agent=FILE"
+    ):
         stand_ins(spec, record, None, make)
     await store.close()
 
