@@ -372,7 +372,7 @@ class Handed(Value, frozen=True):
     Down go the `level` of the guard, a person's `words`, the planned calls that are left (None: no
     plan was asked for), and whether the run has `read` what others wrote. Both ways go the values
     that are `known` in the task or the answer, those in it that are secret, and calls that were
-    made or refused since the person last spoke.
+    made or refused since the person last spoke, with what they were asked about those.
     """
 
     level: Literal["off", "standard", "strict"] = "off"
@@ -382,6 +382,7 @@ class Handed(Value, frozen=True):
     planned: tuple[PlannedCall, ...] | None = None
     made: tuple[PlannedCall, ...] = ()
     refused: tuple[PlannedCall, ...] = ()
+    refused_why: tuple[tuple[str, str], ...] = ()
     read: bool = False
 
 

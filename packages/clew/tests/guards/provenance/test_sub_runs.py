@@ -259,6 +259,20 @@ async def test_a_refusal_is_remembered_across_sub_runs() -> None:
     assert (await outer.record()).stop is not None
 
 
+async def test_the_like_of_what_was_refused_is_refused_unasked_across_sub_runs() -> None:
+    """Another amount to the same account, by another sub-agent."""
+    world = World()
+    clerks = [
+        below([act("pay", account="EV12", amount=amount)], [world.pay], name)
+        for name, amount in (("ada", 1), ("bob", 1), ("eve", 2))
+    ]
+    tasks = [act(name, task=f"Pay EV12, {name}") for name in ("ada", "bob", "eve")]
+    outer = Outer([READ, *tasks], [world.letters, *clerks])
+    assert len(await outer.asked("Read my letters")) == 1
+    assert await outer.rule(allow=False) == []
+    assert world.paid == []
+
+
 async def test_what_was_allowed_in_a_sub_run_is_known_in_the_next() -> None:
     world = World()
     call = act("pay", account="EV12", amount=5)

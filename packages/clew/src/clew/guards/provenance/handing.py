@@ -52,6 +52,7 @@ def handed_up(origins: Origins, answer: Json) -> Handed:
         secrets=_secrets_in(origins, text),
         made=_calls(origins.made_here),
         refused=_calls(origins.refused_here),
+        refused_why=tuple(origins.refused_why),
     )
 
 
@@ -79,6 +80,7 @@ def handed_down(
             planned=None if left is None else tuple(part),
             made=_calls(made),
             refused=_calls(origins.refused),
+            refused_why=tuple(origins.refused_why),
             read=judges,
         )
         for task, part in zip(tasks, parts, strict=True)

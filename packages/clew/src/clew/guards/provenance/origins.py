@@ -141,6 +141,7 @@ class Origins:
         self.planned, self.has_read = handed.planned, self.has_read or handed.read
         self.made = [(call.tool, call.args) for call in handed.made]
         self.refused = [(call.tool, call.args) for call in handed.refused]
+        self.refused_why = [*handed.refused_why]
 
     def _learn_handed(self, handed: Handed) -> None:
         self._know((("", it) for it in handed.known), ABOVE, "")
@@ -154,6 +155,7 @@ class Origins:
         refused = [(it.tool, it.args) for it in handed.refused]
         self.refused += refused
         self.refused_here += refused
+        self.refused_why += [it for it in handed.refused_why if it not in self.refused_why]
 
     def _note_made(self, name: str, args: Mapping[str, Json]) -> None:
         """A call that can do harm was made: by this run, or below it."""
