@@ -11,7 +11,7 @@ from collections import Counter
 
 from clew import Agent, Limits, MemoryStore, Result, run_sync, tool
 from clew.interfaces import Prompt
-from clew.testing import FaultyModel, Move, ScriptedModel, act, finish
+from clew.testing import FaultyModel, Line, Move, ScriptedModel, act, finish
 
 BOOKED: Counter[str] = Counter()
 
@@ -43,7 +43,10 @@ def ask(model: ScriptedModel | FaultyModel) -> Result:
 
 def main() -> None:
     look = act("free_rooms", day="Monday")
-    result = ask(ScriptedModel([look, book_what_was_seen, finish("the green room")]))
+    script: list[Line] = [look, book_what_was_seen, finish("the green room")]
+    # What the request calls for, which clew asks before a call that may come of what was read: the
+    # calls of the script by themselves, and here those of a function.
+    result = ask(ScriptedModel(script, plan=[act("book", room="green")]))
     assert (result.answer, result.steps, BOOKED["green"]) == ("the green room", 3, 1)
 
     plain = ScriptedModel([look, act("book", room="green"), finish("the green room")])

@@ -44,6 +44,7 @@ from benchmarks.script import (
 )
 from clew.core.events import Effect, RawCall, Reply, Usage, encode
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.models.http.endpoint import Endpoint
 from clew.models.resolve import resolve
 
@@ -116,8 +117,11 @@ def plain_tool(size: int, effect: Effect, seconds: float = 0) -> clew.Tool:
 
 
 def agent_of(model: Model, tool: clew.Tool) -> clew.Agent:
-    """An agent whose limits no script here reaches; all else is as it comes."""
-    return clew.Agent(model=model, tools=[tool], prompt=SYSTEM, limits=ENDLESS)
+    """An agent whose limits no script here reaches; all else is as it comes, but for the guard
+    that asks where arguments come from: no server here plans.
+    """
+    off = [Provenance("off")]
+    return clew.Agent(model=model, tools=[tool], prompt=SYSTEM, limits=ENDLESS, guards=off)
 
 
 def served(provider: str, url: str) -> Endpoint:

@@ -24,6 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from benchmarks.processes import ROOT, environment
 from clew import Agent, Limits, MemoryStore, Tool, read, run, tool
 from clew.core.interfaces import CALL, CallContext
+from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew_mcp import McpServer, mcp_tools
@@ -125,7 +126,9 @@ async def in_a_call() -> None:
         contexts.append(CALL.get())
         return "kept"
 
-    agent = Agent(ScriptedModel([act("keep"), finish("x")]), tools=[keep])
+    agent = Agent(
+        ScriptedModel([act("keep"), finish("x")]), tools=[keep], guards=[Provenance("off")]
+    )
     await run(agent, "go", store=MemoryStore())
     CALL.set(contexts[0])
 

@@ -16,6 +16,7 @@ import clew
 from clew import Agent, Limits, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
 from clew.core.interfaces import Append, Store
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, say
 from clew_code.programs import CodeLimits, run_code
 from clew_code.programs.bare_calls import with_printed_calls
@@ -125,6 +126,7 @@ def agent(blocks: Sequence[str], path: Path) -> Agent:
         ScriptedModel([*moves, say("done")]),
         tools=[*tools(World(path)), run_code(CodeLimits(calls=1_000))],
         limits=Limits(steps=20, tool_calls=1_000, calls_per_step=500, no_progress=None),
+        guards=[Provenance("off")],
     )
 
 

@@ -16,6 +16,7 @@ from clew.agent.runner import has_begun
 from clew.context.summary import ASKED
 from clew.core.events import Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.guards import Provenance
 from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew.toolbox import backtrack
@@ -110,6 +111,7 @@ def agent(folder: Path) -> Agent:
         Model(folder / "sent"), [*tools, *memory_tools(memories(folder), k=1)], prompt="Look.",
         context=Context(compaction=Compaction(("duplicates", "mask", "summary"))),
         limits=Limits(steps=100, tool_calls=200, tokens=10**9, no_progress=None),
+        guards=[Provenance("off")],
     )  # fmt: skip
 
 

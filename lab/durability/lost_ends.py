@@ -20,6 +20,7 @@ import anyio
 from clew import Agent, open_store, tool
 from clew.agent.runner import start
 from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.retention import verify
 from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, finish
@@ -107,7 +108,7 @@ def agent(path: Path, moment: str = "") -> Agent:
         return "sent"
 
     model: Any = Leaving(script(), moment, store) if moment else script()
-    return Agent(model=model, tools=[send])
+    return Agent(model=model, tools=[send], guards=[Provenance("off")])
 
 
 def copy(store: Path, to: Path) -> None:

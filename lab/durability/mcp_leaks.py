@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import clew
 from clew import Agent, MemoryStore, Tool
+from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
@@ -84,7 +85,7 @@ def processes() -> int:
 def agent(tools: Sequence[Tool], calls: Sequence[Call]) -> Agent:
     """The agent of a run that makes these calls."""
     moves = [act(name, **args) for name, args in calls]
-    return Agent(ScriptedModel([*moves, finish("done")]), tools=tools)
+    return Agent(ScriptedModel([*moves, finish("done")]), tools=tools, guards=[Provenance("off")])
 
 
 async def one(tally: LeakTally, tools: Sequence[Tool], calls: Sequence[Call]) -> None:

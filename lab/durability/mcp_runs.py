@@ -14,6 +14,7 @@ from clew import Agent, ClewError, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
 from clew.core.events import Attempt, Effect
 from clew.core.interfaces import Append, Store
+from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
@@ -98,7 +99,7 @@ class Mortal:
 def agent(run_id: str, tools: tuple[Tool, ...]) -> Agent:
     """The agent of a run; each of its calls has a note that no other call has."""
     moves = [act(f"{NAME}_{tool}", note=f"{run_id}:{n + 1}") for n, tool in enumerate(ORDER)]
-    return Agent(ScriptedModel([*moves, finish(ANSWER)]), tools=tools)
+    return Agent(ScriptedModel([*moves, finish(ANSWER)]), tools=tools, guards=[Provenance("off")])
 
 
 def carry(orders: Orders) -> None:

@@ -22,6 +22,7 @@ from clew.core.events import Reply, Verdict
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
 from clew.core.journal import load
 from clew.core.trajectory import Call, Trajectory
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish
 from durability.nursery import Nursery
 from durability.progress import tell
@@ -145,7 +146,13 @@ class Model:
 
 def agent() -> Agent:
     """The agent of all runs."""
-    return Agent(model=Model(), tools=[work], guards=[guard], bounds=[bound], checks=[check])
+    return Agent(
+        model=Model(),
+        tools=[work],
+        guards=[guard, Provenance("off")],
+        bounds=[bound],
+        checks=[check],
+    )
 
 
 class Orders(msgspec.Struct, frozen=True):

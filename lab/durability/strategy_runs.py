@@ -15,6 +15,7 @@ from clew import Agent, Limits, Trajectory, open_store
 from clew.agent.runner import has_begun
 from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
 from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew_strategies import (
     Chaining,
     EvaluatorOptimizer,
@@ -163,7 +164,9 @@ def solver(folder: Path, *, acts: bool = True) -> Agent:
     tools = world.tools(world.Ledger(folder), 0.0)
     if not acts:
         tools = [tool for tool in tools if tool.name == "add"]
-    return Agent(Model(folder / "sent"), tools, prompt=SOLVER, limits=LIMITS)
+    return Agent(
+        Model(folder / "sent"), tools, prompt=SOLVER, limits=LIMITS, guards=[Provenance("off")]
+    )
 
 
 def _two(agent: Agent) -> dict[str, Agent]:

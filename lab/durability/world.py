@@ -16,6 +16,7 @@ import anyio
 from clew import Agent, Tool, tool
 from clew.core.events import Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew.tools import Key
 
@@ -133,4 +134,5 @@ def agent(folder: Path, *, pace: float = PACE, model: float = MODEL, steps: int 
     return Agent(
         model=Paced(ScriptedModel(script(steps)), model),
         tools=tools(Ledger(folder), pace),
+        guards=[Provenance("off")],
     )

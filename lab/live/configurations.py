@@ -15,6 +15,7 @@ from clew import Agent, ConfigError, Instructions, Limits
 from clew.context import Example, demonstrations
 from clew.core.events import Json
 from clew.core.interfaces import Model
+from clew.guards import Provenance
 from clew_web.host_limits import share
 from live.tasks import Task
 
@@ -73,7 +74,7 @@ class Variation:
         return Agent(
             model=model,
             tools=task.tools,
-            guards=task.guards,
+            guards=[*task.guards, Provenance("off")],
             prompt=Instructions(**prompt),
             limits=Limits(**{"steps": steps, "seconds": SECONDS, **self.limits}),
             **self.agent,

@@ -16,6 +16,7 @@ from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory, ru
 from clew.core.events import Compacted, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.core.journal import load
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish
 from clew_evals.gold import FOREIGN
 from clew_local import LocalSettings, local_model
@@ -88,6 +89,7 @@ async def measure(made: Callable[[Path], Asker]) -> None:
             limits=Limits(steps=STEPS, seconds=SECONDS),
             checks=[all_read],
             tries=STEPS,
+            guards=[Provenance("off")],
         )
         try:
             done = await run(agent, QUESTION, store=asker.store)
@@ -133,6 +135,7 @@ async def measure_window(gguf: Path, threads: int) -> None:
         codec="json",
         limits=Limits(steps=2 * STEPS, tool_calls=2 * STEPS, seconds=SECONDS),
         context=Context(compaction=Compaction(window=WINDOW)),
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     try:

@@ -16,6 +16,7 @@ import msgspec
 from clew import Agent, ClewError, ConfigError, MemoryStore, read, run
 from clew.core.events import Action
 from clew.core.interfaces import Part, Prompt
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, say
 from clew.tools.definitions import Published, published
 from clew.tools.schema import problems
@@ -204,7 +205,9 @@ async def refused_in_a_run(definition: Record, args: dict[str, Any]) -> bool:
 
     store, made = MemoryStore(), published([definition], note)[0].tool
     model = ScriptedModel([Move("", (Action(made.name, args),)), say("I cannot.")])
-    result = await run(Agent(model=model, tools=[made]), "?", store=store)
+    result = await run(
+        Agent(model=model, tools=[made], guards=[Provenance("off")]), "?", store=store
+    )
     observed = (await read(result.run_id, store=store)).calls[0].observation
     return not called and observed is not None and observed.code == "invalid_arguments"
 

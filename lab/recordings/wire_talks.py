@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew import Agent, ClewError, Entry, Limits, MemoryStore, resume, run
+from clew.guards import Provenance
 from clew.tools.definitions import published
 from clew_testing.servers.http_server import Fail
 from recordings.wire_bodies import Body
@@ -82,7 +83,9 @@ async def rebuilt(talk: Talk, provider: Provider) -> list[tuple[Body, str]]:
     try:
         tools = [each.tool for each in published(functions(talk.exchanges).values(), seen)]
         model = provider.model(first)
-        agent = Agent(model=model, tools=tools, codec="native", limits=_LIMITS)
+        agent = Agent(
+            model=model, tools=tools, codec="native", limits=_LIMITS, guards=[Provenance("off")]
+        )
         await run(agent, "Begin.", store=store, run_id=_RUN, listener=Listening())
         for _ in range(_AGAIN * len(talk.exchanges)):
             if not provider.turns:

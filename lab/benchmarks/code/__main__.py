@@ -18,6 +18,7 @@ from benchmarks.code.m3tooleval import Task, tasks, tools
 from benchmarks.code.solution import Solution
 from benchmarks.code.solutions import solution
 from clew import Agent, Limits, MemoryStore, Tool, read, run
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew_code.programs import run_code
 
@@ -76,6 +77,7 @@ async def _ran(
         model=model,
         tools=[*tools(task.functions()), *more],
         limits=Limits(steps=60, tool_calls=400, calls_per_step=400),
+        guards=[Provenance("off")],
     )
     result = await run(agent, task.asked, store=store)
     record = await read(result.run_id, store=store)

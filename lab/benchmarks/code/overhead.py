@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from clew import Agent, Limits, MemoryStore, open_store, read, run, tool
+from clew.guards import Provenance
 from clew.interfaces import Store
 from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, acts, say
@@ -58,6 +59,7 @@ async def spent(executor: Executor, move: Move, store: Store) -> Spent:
         model=ScriptedModel(script),
         tools=[code_tool(executor), look],
         limits=Limits(tool_calls=10 * CALLS, calls_per_step=10 * CALLS),
+        guards=[Provenance("off")],
     )
     begun, worked = time.perf_counter(), time.process_time()
     result = await run(agent, "Look.", store=store)

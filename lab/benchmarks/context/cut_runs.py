@@ -24,6 +24,7 @@ from benchmarks.context.cut_parts import (
 )
 from clew import Agent, ClewError, Context, Limits, MemoryStore, ModelError, Trajectory, delegate
 from clew.core.events import Compacted, Rewound
+from clew.guards import Provenance
 from clew.toolbox import backtrack
 from recordings.inside import APIS, Strict, over, service
 
@@ -87,13 +88,14 @@ class Cutting:
         model, model_below = (over(APIS[form](_MODEL), one) for one in self.services)
         self.below = Agent(
             model_below, TOOLS, prompt="Look after it.", limits=_BELOW, codec="native",
-            context=Context(compaction=compaction(chance)),
+            context=Context(compaction=compaction(chance)), guards=[Provenance("off")]
         )  # fmt: skip
         colleague = delegate(self.below, name="colleague", description="A colleague.")
         self.agent = Agent(
             model, [*TOOLS, burst, colleague, backtrack(10**6)], prompt="Keep the lights.",
             limits=_LIMITS if chance.random() < 0.5 else replace(_LIMITS, no_progress="early"),
-            guards=[hold_reds], codec="native", checks=[Taste(seed)], tries=3, fallback="dark",
+            guards=[hold_reds, Provenance("off")], codec="native", checks=[Taste(seed)],
+            tries=3, fallback="dark",
             context=Context(compaction=compaction(chance), rewinds=rewinds(chance)),
         )  # fmt: skip
 

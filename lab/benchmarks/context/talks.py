@@ -16,6 +16,7 @@ from clew import Agent, Compaction, Context, MemoryStore
 from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Compacted, Reply, Usage
 from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.support.errors import TooLongError
 from clew.tools.definitions import published
 from durability.progress import tell
@@ -79,7 +80,8 @@ async def drive(talk: Talk, system: str, by: tuple[str, ...] | None, window: int
     tools = [one.tool for one in published(talk.tools, world.call)][:MAX_TOOLS]
     more: dict[str, Any] = {"prompt": system} if system else {}
     agent = Agent(
-        model, tools, limits=LIMITS, bounds=(Over(len(talk.turns)),), codec="native",
+        model, tools, limits=LIMITS, guards=[Provenance("off")],
+        bounds=(Over(len(talk.turns)),), codec="native",
         context=Context(compaction=None if by is None else Compaction(by)), **more,
     )  # fmt: skip
     ended = ""

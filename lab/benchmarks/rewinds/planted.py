@@ -8,6 +8,7 @@ import clew
 from benchmarks.rewinds.arms import Task, Total
 from clew import Agent, Context, Limits, Tool, Trajectory
 from clew.core.interfaces import Model
+from clew.guards import Provenance
 
 PATHS: Final = (
     ("Ardle", "Fennick"), ("Brannock", "Tolvey"), ("Corrin", "Haddle"), ("Dunmarrow", "Pell"),
@@ -102,7 +103,7 @@ def _task(
             tries=steps,
             bounds=[Total(steps)],
             limits=limits,
-            context=context,
+            context=context, guards=[Provenance("off")]
         )  # fmt: skip
 
     return Task(name, question, agent, lambda answer: right(check.gold, answer))

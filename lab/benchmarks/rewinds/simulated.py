@@ -22,6 +22,7 @@ from clew import Agent, Context, Limits, Tool, Trajectory, Usage
 from clew.context import Review
 from clew.core.events import Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish
 
 LENGTH: Final = 6
@@ -168,6 +169,7 @@ def _task(trail: Trail) -> Task:
         return Agent(
             model, _tools(trail), checks=[Stone(trail.seed)], tries=steps, context=context,
             bounds=[Total(steps)], limits=Limits(steps=200, tool_calls=200, landing=False),
+            guards=[Provenance("off")],
         )  # fmt: skip
 
     question = f"What stands on the stone at the end of the trail from {trail.page_name(0)}?"

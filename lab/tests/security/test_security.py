@@ -97,7 +97,8 @@ async def test_the_model_does_all_that_it_reads() -> None:
     model = Victim("Tell Ada", [("read", {}), own], "Done.", [Planted(planted)])
     send = tool("send", "sent", effect="unsafe", trust="trusted", labels=Labels(content=("text",)))
     tools = [tool("read", f"{MARK} {written([planted], 'plain')}", effect="read"), send]
-    plain = await run(Agent(model=model, tools=tools), "Tell Ada", store=MemoryStore())
+    bare = Agent(model=model, tools=tools, guards=[Provenance("off")])
+    plain = await run(bare, "Tell Ada", store=MemoryStore())
     assert (plain.status, model.fooled, model.left) == ("answered", True, [])
     assert plain.steps == 4
     model = Victim("Tell Ada", [("read", {}), own], "Done.", [Planted(planted)])

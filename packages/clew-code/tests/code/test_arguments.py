@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, say
 from clew_code.programs import code_tool, run_code
 from clew_code.programs.process import SandboxedPython
@@ -57,6 +58,7 @@ async def put(executor: str, *values: str) -> tuple[list[Any], list[str]]:
     agent = Agent(
         model=ScriptedModel([act("run_code", code=program), say("done")]),
         tools=[keep, EXECUTORS[executor]],
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
@@ -187,6 +189,7 @@ async def test_a_program_with_half_a_character_ends_in_one_line_and_keeps_what_w
             ]
         ),
         tools=[EXECUTORS["monty"]],
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
@@ -212,6 +215,7 @@ async def test_a_function_that_a_program_passes_around_is_called_by_its_name(exe
     agent = Agent(
         model=ScriptedModel([act("run_code", code=code), say("done")]),
         tools=[keep, EXECUTORS[executor]],
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
@@ -229,6 +233,7 @@ async def test_half_a_character_ends_no_process() -> None:
     agent = Agent(
         model=ScriptedModel([act("run_code", code=program), act("run_code", code="1"), say("x")]),
         tools=[EXECUTORS["cpython"]],
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Trajectory, fork, read, replay, run, tool
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, acts, say
 from clew_code.programs import run_code
 
@@ -40,7 +41,7 @@ if total < 100:
 
 def agent(*programs: str) -> Agent:
     script = [*(act("run_code", code=one) for one in programs), say("ok")]
-    return Agent(ScriptedModel(script), [price, pay, run_code()])
+    return Agent(ScriptedModel(script), [price, pay, run_code()], guards=[Provenance("off")])
 
 
 async def first(store: MemoryStore, *programs: str) -> Agent:
@@ -105,7 +106,7 @@ async def test_a_second_call_may_be_changed_and_the_first_stays() -> None:
 async def test_a_call_beside_the_program_stays_as_it_was() -> None:
     store = MemoryStore()
     script = [acts(act("run_code", code="print(price('tea'))"), act("price", of="cake")), say("ok")]
-    who = Agent(ScriptedModel(script), [price, run_code()])
+    who = Agent(ScriptedModel(script), [price, run_code()], guards=[Provenance("off")])
     await run(who, "Pay.", store=store, run_id="run")
     record = await forked(who, store, 1, observations={"1.3": 7})
     assert texts(record) == {"1.1": "7", "1.2": "5", "1.3": "7"}

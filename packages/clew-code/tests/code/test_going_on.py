@@ -9,6 +9,7 @@ import pytest
 
 from clew import Agent, MemoryStore, StoreError, Trajectory, read, replay, resume, run
 from clew.core.interfaces import Append
+from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing import ScriptedModel, act, say
 from clew_code.programs import CodeLimits, Executor, Monty, Session, code_tool
@@ -52,7 +53,7 @@ class Renamed:
 def agent(folder: Path, *programs: str, executor: Executor | None = None) -> Agent:
     tools = [lookup, *effect_tools(Ledger(folder / "effects")), code_tool(executor or Monty())]
     moves = [*(act("run_code", code=text) for text in programs or (FIRST, SECOND)), say("done")]
-    return Agent(model=ScriptedModel(moves, tools=tools), tools=tools)
+    return Agent(model=ScriptedModel(moves, tools=tools), tools=tools, guards=[Provenance("off")])
 
 
 async def cut_copy(store: MemoryStore, lines: int) -> MemoryStore:

@@ -23,6 +23,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing import ScriptedModel, act, acts, say
 from clew_code.programs import CodeLimits, Monty, code_tool, run_code
@@ -59,7 +60,11 @@ def send(text: str) -> str:
 def code(*programs: str, within: CodeLimits | None = None, **parts: Any) -> Agent:
     tools = [lookup, send, run_code(within)]
     moves = [*(act("run_code", code=text) for text in programs), say("done")]
-    return Agent(model=ScriptedModel(moves, tools=tools), tools=tools, **parts)
+    guards = [
+        *parts.pop("guards", ()),
+        Provenance("off"),
+    ]  # its plan would know no call of a program
+    return Agent(model=ScriptedModel(moves, tools=tools), tools=tools, guards=guards, **parts)
 
 
 async def played(*programs: str, **parts: Any) -> tuple[list[str], Trajectory]:
@@ -221,7 +226,12 @@ async def test_a_program_ends_with_the_time_of_its_run() -> None:
 
     tools = [wait, run_code()]
     moves = [act("run_code", code="wait()\nwait()"), say("done")]
-    agent = Agent(model=ScriptedModel(moves), tools=tools, limits=Limits(seconds=0.1))
+    agent = Agent(
+        model=ScriptedModel(moves),
+        tools=tools,
+        limits=Limits(seconds=0.1),
+        guards=[Provenance("off")],
+    )
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
     record = await read("r", store=store)
@@ -232,7 +242,10 @@ async def test_a_program_ends_with_the_time_of_its_run() -> None:
 async def test_two_programs_of_a_step_do_not_share_variables() -> None:
     tools = [lookup, run_code()]
     moves = [acts(act("run_code", code="x = 1"), act("run_code", code="x")), say("done")]
-    agent, store = Agent(model=ScriptedModel(moves), tools=tools), MemoryStore()
+    agent, store = (
+        Agent(model=ScriptedModel(moves), tools=tools, guards=[Provenance("off")]),
+        MemoryStore(),
+    )
     await run(agent, "?", store=store, run_id="r")
     found = seen(await read("r", store=store))
     assert found[1] == "ERROR: tool_error: 1.1 is a program too: run one program in a step"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, ToolError, read, replay, run, tool
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, say
 from clew_code.programs import run_code
 
@@ -32,7 +33,9 @@ def send(text: str) -> str:
 async def shown(code: str) -> str:
     """What the model sees of a program."""
     agent = Agent(
-        ScriptedModel([act("run_code", code=code), say("ok")]), [look, rows, send, run_code()]
+        ScriptedModel([act("run_code", code=code), say("ok")]),
+        [look, rows, send, run_code()],
+        guards=[Provenance("off")],
     )
     store = MemoryStore()
     await run(agent, "Q?", store=store, run_id="run")

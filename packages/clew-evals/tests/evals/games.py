@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew import Agent
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act
 from clew_evals.case import Case
 from clew_evals.environments.episode import EnvironmentStyle
@@ -117,7 +118,8 @@ def lamps(kind: Any = Lamp, **manner: Any) -> tuple[list[Any], World]:
 def player(episode: Episode, *script: Any, **value: Any) -> Agent:
     """An agent that does this there; a text is a command."""
     moves = [act("act", command=one) if isinstance(one, str) else one for one in script]
-    return Agent(model=ScriptedModel(moves), tools=episode.tools, guards=episode.guards, **value)
+    guards = [*episode.guards, Provenance("off")]
+    return Agent(model=ScriptedModel(moves), tools=episode.tools, guards=guards, **value)
 
 
 def results_of_calls(record: Any) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, run
+from clew.guards import Provenance
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_evals.environments import world
@@ -31,7 +32,9 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def agent(episode: Episode, *script: Any, codec: str = "native") -> Agent:
     model = ScriptedModel([*script])
-    return Agent(model=model, tools=episode.tools, guards=episode.guards, codec=codec)
+    return Agent(
+        model=model, tools=episode.tools, guards=[*episode.guards, Provenance("off")], codec=codec
+    )
 
 
 async def played(

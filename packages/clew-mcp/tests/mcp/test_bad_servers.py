@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools, mcp_tools_sync
 from clew_mcp.pins import PinFile
@@ -68,7 +69,8 @@ async def test_a_server_that_comes_back_is_used_again(plain: Plain) -> None:
 
     store = MemoryStore()
     model = ScriptedModel([act("plain_echo", text="x"), mend, finish("done")])
-    result = await run(Agent(model, tools=tools), "go", store=store)
+    agent = Agent(model, tools=tools, guards=[Provenance("off")])
+    result = await run(agent, "go", store=store)
     record = await read(result.run_id, store=store)
     texts = [call.observation.text for call in record.calls if call.observation]
     assert "no connection" in texts[0]

@@ -155,6 +155,7 @@ def own_guards(
 def _origins(agents: Sequence[Agent], roles: Mapping[str, Role]) -> list[Provenance]:
     """The guard that asks where arguments come from: as strict as that of any agent that acts."""
     levels = {it.parts.provenance.level for it in agents if it.parts.acts}
+    levels = levels or {agents[0].parts.provenance.level}  # an evaluator may act, which none has
     exempt = frozenset(
         name
         for role, name in tool_names(roles).items()

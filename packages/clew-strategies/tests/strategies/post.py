@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew import Agent, Call, Tool, Trajectory, Verdict, tool
+from clew.guards import Provenance
 from clew.interfaces import Json
 from clew.support.errors import ToolError
 from tests.strategies.test_programs import Rules
@@ -66,7 +67,8 @@ class Post:
 
     def clerk(self, model: Rules, **fields: Any) -> Agent:
         """The agent that works there."""
-        return Agent(model, [self.look, self.send], prompt=f"{CLERK}.", **fields)
+        guards = [*fields.pop("guards", ()), Provenance("off")]
+        return Agent(model, [self.look, self.send], prompt=f"{CLERK}.", guards=guards, **fields)
 
 
 def planned(*calls: dict[str, Json], **by: Callable[[str], Json]) -> Rules:

@@ -20,6 +20,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, RawCall, Reply, encode
 from clew_strategies import (
     AnswerVerdict,
@@ -90,7 +91,7 @@ def letter(number: int) -> RawCall:
 
 
 def clerk(model: Clerk, *tools: Tool) -> Agent:
-    return Agent(model, tools, prompt="You are the clerk.")
+    return Agent(model, tools, prompt="You are the clerk.", guards=[Provenance("off")])
 
 
 def twice(agent: Agent) -> Any:
@@ -197,7 +198,7 @@ async def test_an_effect_of_a_sub_agent_is_held_in_the_next_runs_sub_agent(
     inner = Clerk(letter)
     mail = [delegate(clerk(inner, office.send), name=f"mail{n}", description="Mail.") for n in "12"]
     outer = Clerk(lambda number: RawCall(f"mail{min(number, 2)}", '{"task":"to Ada"}'))
-    agent = Agent(outer, mail, prompt="You are the clerk.")
+    agent = Agent(outer, mail, prompt="You are the clerk.", guards=[Provenance("off")])
     done = await run(strategy_agent(made(agent), agent), "Write.", store=store)
     assert (done.status, office.letters) == ("held", ["ada"])
 
@@ -288,7 +289,13 @@ async def test_an_evaluators_effect_is_no_secret_to_the_next_trial() -> None:
     letters: list[str] = []
     judge = Clerk(letter)
     judging: Sequence[Tool] = [send]
-    evaluator = Agent(judge, judging, prompt="You are the clerk.", answer=AnswerVerdict)
+    evaluator = Agent(
+        judge,
+        judging,
+        prompt="You are the clerk.",
+        answer=AnswerVerdict,
+        guards=[Provenance("off")],
+    )
     model = Clerk(letter)
     agent = clerk(model, send)
     whole = strategy_agent(EvaluatorOptimizer(agent, evaluator=evaluator), agent)

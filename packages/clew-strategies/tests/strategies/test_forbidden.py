@@ -19,6 +19,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.interfaces import Bound, Guard, Json
 from clew.toolbox.person import HoldQuestions, ask_person
 from clew_strategies import AnswerVerdict, Auto, Reflexion, ReWOO, strategy_agent
@@ -119,7 +120,9 @@ async def test_a_bound_of_ones_own_ends_the_plan(bounds: Sequence[Bound]) -> Non
 
 async def test_a_planned_question_waits_for_its_answer() -> None:
     model = planned(step("E1", "ask_person", question="Which city?"))
-    agent = Agent(model, [ask_person()], prompt=f"{post.CLERK}.", guards=[HoldQuestions()])
+    agent = Agent(
+        model, [ask_person()], prompt=f"{post.CLERK}.", guards=[HoldQuestions(), Provenance("off")]
+    )
     store, whole = MemoryStore(), strategy_agent(ReWOO(agent), agent)
     assert (await run(whole, "Go.", store=store, run_id="r")).status == "held"
     (waits,) = await pending_approvals(store=store)
@@ -176,7 +179,8 @@ async def test_an_evaluator_is_counted_where_it_has_effects(effect: Any, most: i
         return AnswerVerdict(passed=False, why=task)
 
     model = Rules({post.CLERK: lambda task: "42", post.REFLECT: lambda task: "no"})
-    agent = Agent(model, prompt=f"{post.CLERK}.", limits=Limits(tool_calls=2))
+    limits, off = Limits(tool_calls=2), [Provenance("off")]
+    agent = Agent(model, prompt=f"{post.CLERK}.", limits=limits, guards=off)
     await run(strategy_agent(Reflexion(agent, evaluator=check, trials=3), agent), "How many?")
     assert len(seen) == most
 

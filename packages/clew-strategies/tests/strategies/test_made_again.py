@@ -19,6 +19,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish, say
 from clew_strategies import Chaining, ReWOO, strategy_agent
 from clew_strategies.rewoo import CallPlan
@@ -63,7 +64,9 @@ class Diary:
 
 def plain(diary: Diary, limits: Limits) -> Agent:
     script = [act("book", day=DAY), act("book", day="2026-02-02"), say("done")]
-    return Agent(ScriptedModel(script), [diary.tool], guards=[diary.first], limits=limits)
+    return Agent(
+        ScriptedModel(script), [diary.tool], guards=[diary.first, Provenance("off")], limits=limits
+    )
 
 
 def chained(diary: Diary, limits: Limits) -> Agent:

@@ -4,6 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, run, tool
 from clew.core.events import Json
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
 from clew_strategies.rewoo import CallPlan
@@ -43,7 +44,7 @@ async def sent_by(*written: str) -> tuple[Result[str], list[str]]:
         ),
     ]
     plans = Agent(ScriptedModel([finish({"calls": calls})] * 2), answer=CallPlan)
-    agent = Agent(ScriptedModel([say("Done.")]), [lake, send])
+    agent = Agent(ScriptedModel([say("Done.")]), [lake, send], guards=[Provenance("off")])
     strategy = ReWOO(agent, planner=plans)
     return await run(strategy_agent(strategy, agent), "How deep?", store=MemoryStore()), sent
 

@@ -20,6 +20,7 @@ from clew import (
     tool,
 )
 from clew.core.interfaces import Store
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish, say
 from clew_strategies import Orchestrator, strategy_agent
 from clew_strategies.orchestrator import Subtasks
@@ -43,7 +44,7 @@ def booking(got: list[dt.date], *script: Any, **options: Any) -> Agent:
         return "booked"
 
     model = ScriptedModel([*(script or (act("book", day="2026-01-01"), say("done")))])
-    return Agent(model=model, tools=[book], guards=[hold], **options)
+    return Agent(model=model, tools=[book], guards=[hold, Provenance("off")], **options)
 
 
 async def seen_of(store: Store, run_id: str = "run") -> Observation:

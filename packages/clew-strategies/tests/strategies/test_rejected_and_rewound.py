@@ -20,6 +20,7 @@ from clew import (
 )
 from clew.context import Instructions
 from clew.evidence import Grounded
+from clew.guards import Provenance
 from clew.interfaces import Json
 from clew.toolbox import calc
 from clew_strategies import Orchestrator, PlanAndSolve, ReWOO, strategy_agent
@@ -163,7 +164,11 @@ async def test_what_a_planned_call_observed_bears_the_answer_out() -> None:
     model = improving("There are 17 letters.")
     model.by["plan all tool calls"] = lambda task: {"calls": [step("E1", "count", what="letters")]}
     agent = Agent(
-        model, [count], prompt="You are the clerk.", checks=[Grounded(citations="always")]
+        model,
+        [count],
+        prompt="You are the clerk.",
+        checks=[Grounded(citations="always")],
+        guards=[Provenance("off")],
     )
     done = await run(strategy_agent(ReWOO(agent), agent), "How many?", store=MemoryStore())
     assert done.status == "answered"
@@ -175,6 +180,6 @@ async def test_worked_examples_of_the_agent_fit_all_roles(make: Make, examples: 
     model = improving("Looked.")
     model.by["plan all tool calls"] = lambda task: {"calls": [step("E1", "calc", expression="1+")]}
     prompt = Instructions("You are the clerk.", examples=examples)
-    agent = Agent(model, [calc()], prompt=prompt)
+    agent = Agent(model, [calc()], prompt=prompt, guards=[Provenance("off")])
     done = await run(strategy_agent(make(agent), agent), "Ask Ada.", store=MemoryStore())
     assert (done.status, done.answer) == ("answered", "Looked.")

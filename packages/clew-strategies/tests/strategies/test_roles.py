@@ -10,6 +10,7 @@ from clew import Agent, Limits, MemoryStore, ModelError, Tool, open_run, resume,
 from clew.agent.reply_parser import with_parser
 from clew.context import Context, Instructions, Rewinds, Variant
 from clew.core.events import Note, text_parts
+from clew.guards import Provenance
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, Reply, encode
 from clew.testing import ScriptedModel, finish
 from clew_strategies import (
@@ -75,7 +76,7 @@ async def test_every_role_speaks_the_format_of_its_agent(
     made: Callable[[Agent], Any], codec: str
 ) -> None:
     model = TextOnly(codec, (population,))
-    agent = Agent(model, [population], codec=codec)
+    agent = Agent(model, [population], codec=codec, guards=[Provenance("off")])
     done = await run(strategy_agent(made(agent), agent), "How many live in Ulm?")
     assert (done.status, done.answer) == ("answered", "Ulm has 130000.")
     assert len(model.prompts) >= 1
@@ -126,7 +127,10 @@ def test_a_role_without_calls_writes_no_programs(codec: str) -> None:
 
 
 def test_a_parser_reads_the_replies_of_roles_in_their_own_form() -> None:
-    agent = with_parser(Agent(ScriptedModel([]), [population]), ScriptedModel([], name="s:parser"))
+    agent = with_parser(
+        Agent(ScriptedModel([]), [population], guards=[Provenance("off")]),
+        ScriptedModel([], name="s:parser"),
+    )
     role = typed_agent(agent, "You judge the work.", dict)
     assert role.engine.model.info.params["parser"] == "s:parser"
     assert role.engine.model.prompt_spec.tools == ()  # type: ignore[attr-defined]  # it is `WithParser`
@@ -135,7 +139,7 @@ def test_a_parser_reads_the_replies_of_roles_in_their_own_form() -> None:
 @pytest.mark.parametrize("prompt", ["Answer in French.", Instructions(output="One word.")])
 async def test_the_solver_is_told_what_its_agent_was_told(prompt: Any) -> None:
     model = TextOnly("native")
-    agent = Agent(model, [population], prompt=prompt)
+    agent = Agent(model, [population], prompt=prompt, guards=[Provenance("off")])
     await run(strategy_agent(ReWOO(agent), agent), "How many live in Ulm?")
     words = prompt if isinstance(prompt, str) else prompt.output
     assert words in model.prompts[-1]
@@ -144,7 +148,7 @@ async def test_the_solver_is_told_what_its_agent_was_told(prompt: Any) -> None:
 @pytest.mark.parametrize("made", STRATEGIES)
 async def test_a_second_question_comes_with_the_conversation(made: Callable[[Agent], Any]) -> None:
     model, store = TextOnly("native"), MemoryStore()
-    agent = Agent(model, [population])
+    agent = Agent(model, [population], guards=[Provenance("off")])
     whole = strategy_agent(made(agent), agent)
     await run(whole, "How many live in Ulm?", store=store, run_id="r")
     model.prompts.clear()
@@ -160,7 +164,7 @@ async def test_a_second_question_comes_with_the_conversation(made: Callable[[Age
 @pytest.mark.parametrize("made", STRATEGIES)
 async def test_a_memory_reaches_the_runs(made: Callable[[Agent], Any]) -> None:
     model, store = TextOnly("native"), MemoryStore()
-    agent = Agent(model, [population])
+    agent = Agent(model, [population], guards=[Provenance("off")])
     note = Note(
         text_parts('- [m1; fact] "Ulm is on the Danube"'), source="memory", trust="untrusted"
     )

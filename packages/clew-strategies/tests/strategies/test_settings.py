@@ -102,6 +102,7 @@ def test_what_a_file_forbids_holds_for_a_plan_and_is_replayed(
     file = folder / "agent.toml"
     file.write_text(
         'model = "openai:m"\ntools = ["own:look", "own:send"]\nstrategy = "rewoo"\n'
+        'provenance = "off"\n'
         f"{keys}\n[prices.m]\ninput = 0\noutput = 0\n{tables}\n"
     )
     with OpenAIServer(planning) as server:

@@ -4,6 +4,7 @@ import pytest
 
 from clew import Agent, MemoryStore, ToolError, Verdict, read, replay, resume, rule, run, tool
 from clew.core.trajectory import Call, Trajectory
+from clew.guards import Provenance
 from clew.interfaces import Json
 from clew.testing.models import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
@@ -38,7 +39,11 @@ async def told(
     if needed:
         calls.append({"id": "E2", "tool": "file", "args": {"receipt": "#E1"}, "why": ""})
     found = finish({"value": 7, "why": "the till says so"}) if needed else say("the till says so")
-    works = Agent(ScriptedModel([found, say("done")]), [pay, file], guards=[ask] if edit else [])
+    works = Agent(
+        ScriptedModel([found, say("done")]),
+        [pay, file],
+        guards=[*([ask] if edit else []), Provenance("off")],
+    )
     planner = Agent(ScriptedModel([finish({"calls": calls})]), answer=CallPlan)
     agent = strategy_agent(ReWOO(works, planner=planner), works)
     store = MemoryStore()

@@ -19,6 +19,7 @@ from clew import (
     tool,
 )
 from clew.core.trajectory import Call, Trajectory
+from clew.guards import Provenance
 from clew.interfaces import Json
 from clew.testing.models import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent
@@ -59,7 +60,8 @@ async def told(
         return "paid"
 
     plan = finish({"calls": [{"id": "E1", "tool": "pay", "args": {"amount": 100}, "why": "pay"}]})
-    works = Agent(ScriptedModel([say("done")]), [pay], **more)
+    guards = [*more.pop("guards", ()), Provenance("off")]
+    works = Agent(ScriptedModel([say("done")]), [pay], guards=guards, **more)
     planner = Agent(ScriptedModel([plan]), answer=CallPlan)
     agent = strategy_agent(ReWOO(works, planner=planner), works)
     store = MemoryStore()

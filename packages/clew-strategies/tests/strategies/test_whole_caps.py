@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Tool, delegate, fork, read, replay, resume, run, tool
+from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.support.wings import STRATEGIES, find
 from clew_strategies import Chaining, Orchestrator, Reflexion, strategy_agent
@@ -84,7 +85,13 @@ async def test_effects_are_bounded_over_all_runs(way: Way, limits: Limits, effec
     post, store = Post(), MemoryStore()
     with OpenAIServer(Busy()) as server:
         model = openai_chat("m", base_url=server.base_url, api_key="k")
-        agent = Agent(model, [post.tool("send", effect)], prompt="You work.", limits=limits)
+        agent = Agent(
+            model,
+            [post.tool("send", effect)],
+            prompt="You work.",
+            limits=limits,
+            guards=[Provenance("off")],
+        )
         whole = strategy_agent(strategy(way, agent), agent)
         done = await run(whole, "Please send word.", store=store, run_id="r")
         await model.close()
@@ -113,7 +120,13 @@ async def test_effects_are_bounded_at_any_depth(made: Any, limits: Limits) -> No
     post, store = Post(), MemoryStore()
     with OpenAIServer(Busy()) as server:
         model = openai_chat("m", base_url=server.base_url, api_key="k")
-        agent = Agent(model, [post.tool("send", "unsafe")], prompt="You work.", limits=limits)
+        agent = Agent(
+            model,
+            [post.tool("send", "unsafe")],
+            prompt="You work.",
+            limits=limits,
+            guards=[Provenance("off")],
+        )
         whole = strategy_agent(made(agent), agent)
         await run(whole, "Please send word.", store=store, run_id="r")
         sent = post.count["send"]
@@ -129,7 +142,13 @@ async def test_look_ups_may_be_made_in_each_run() -> None:
     with OpenAIServer(Busy(script)) as server:
         model = openai_chat("m", base_url=server.base_url, api_key="k")
         limits = Limits(tool_calls=2)
-        agent = Agent(model, [post.tool("look", "read")], prompt="You work.", limits=limits)
+        agent = Agent(
+            model,
+            [post.tool("look", "read")],
+            prompt="You work.",
+            limits=limits,
+            guards=[Provenance("off")],
+        )
         whole = strategy_agent(Reflexion(agent, trials=3), agent)
         await run(whole, "Please look.", store=MemoryStore())
         await model.close()
@@ -140,7 +159,9 @@ async def test_limits_of_the_whole_say_how_often_it_acts() -> None:
     post = Post()
     with OpenAIServer(Busy()) as server:
         model = openai_chat("m", base_url=server.base_url, api_key="k")
-        agent = Agent(model, [post.tool("send", "unsafe")], prompt="You work.")
+        agent = Agent(
+            model, [post.tool("send", "unsafe")], prompt="You work.", guards=[Provenance("off")]
+        )
         whole = strategy_agent(Reflexion(agent, trials=3), agent, limits=Limits(tool_calls=20,
             calls_per_tool={"send": 3}))  # fmt: skip
         await run(whole, "Please send word.", store=MemoryStore())
@@ -159,7 +180,13 @@ async def test_a_cap_on_a_tool_holds_over_shared_steps_and_those_of_a_fork(
     with OpenAIServer(Busy(Script(times=3, calls=4, verdicts=(False,)))) as server:
         model = openai_chat("m", base_url=server.base_url, api_key="k")
         limits = Limits(calls_per_tool={"send": most})
-        agent = Agent(model, [post.tool("send", "unsafe")], prompt="You work.", limits=limits)
+        agent = Agent(
+            model,
+            [post.tool("send", "unsafe")],
+            prompt="You work.",
+            limits=limits,
+            guards=[Provenance("off")],
+        )
         whole = strategy_agent(strategy(way, agent), agent)
         await run(whole, "Please send word.", store=store, run_id="r")
         assert 0 < post.count["send"] <= most

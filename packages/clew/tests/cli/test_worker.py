@@ -218,7 +218,8 @@ def test_queues_agents_and_names_are_kept_apart() -> None:
         assert refused.code == 5
         ((what, why),) = news(refused)
         assert what == "refused"
-        assert "other.toml differs in tools.calc, tools.pay, tools.send, tools.wait (" in why
+        tools = "tools.calc, tools.pay, tools.send, tools.wait"
+        assert f"other.toml differs in {tools}, parts.provenance (" in why
         assert len(entries(run_id)) == 1
         told, tells = os.pipe()
         words_of_one = ("worker", "--name", "one", "--queue", "other", "--json")

@@ -11,6 +11,7 @@ from benchmarks.context.long_runs import WindowModel, page, pages_read, reading
 from clew import Agent, ConfigError, Limits, MemoryStore, Trajectory
 from clew.core.events import Charged, Note, Rewound, encode
 from clew.core.interfaces import Prompt, Store
+from clew.guards import Provenance
 from clew.testing.models import Move, act, finish, say
 from clew.toolbox import backtrack
 from tests.cli.shell import clew as command
@@ -29,7 +30,8 @@ def post(text: str) -> str:
 
 
 def agent(model: WindowModel, *tools: Any, **more: Any) -> Agent:
-    return Agent(model, [page, post, *tools], limits=LIMITS, codec=model.codec, **more)
+    tools, guards = (page, post, *tools), [*more.pop("guards", ()), Provenance("off")]
+    return Agent(model, tools, limits=LIMITS, codec=model.codec, guards=guards, **more)
 
 
 def goes_back(prompt: Prompt) -> Move:

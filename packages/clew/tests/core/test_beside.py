@@ -84,7 +84,8 @@ def whole(one: Agent, other: Agent, name: str = "strategy:own") -> Agent:
         delegate(one, name="one", description="Writes."),
         delegate(other, name="other", description="Writes too."),
     ]
-    return Agent(ScriptedModel([both, say("all is written")], name=name), tools)
+    model = ScriptedModel([both, say("all is written")], name=name)
+    return Agent(model, tools, guards=[Provenance("off")])
 
 
 async def worked(one: Agent, other: Agent, store: MemoryStore, **more: Any) -> Result:

@@ -210,7 +210,8 @@ class Whole:
 
 
 def agent_of(moves: Sequence[Move], tools: Sequence[Any]) -> Agent[str]:
-    return Agent(ScriptedModel([*moves, say("ok")]), tools, prompt="Work.")
+    model, off = ScriptedModel([*moves, say("ok")]), [Provenance("off")]
+    return Agent(model, tools, prompt="Work.", guards=off)
 
 
 HELP: Final = act("helper", task="Do it.")

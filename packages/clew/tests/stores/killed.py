@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from clew import Agent, run_sync, tool
+from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, say
 
 SENT = 4
@@ -25,7 +26,9 @@ def agent(folder: Path, *, killed: bool = False) -> Agent[str]:
         return "sent"
 
     letters = [act("send", n=number) for number in range(1, 7)]
-    return Agent(model=ScriptedModel([*letters, say("done")]), tools=[send])
+    return Agent(
+        model=ScriptedModel([*letters, say("done")]), tools=[send], guards=[Provenance("off")]
+    )
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final
 
 from anyio import to_thread
 
 from clew import Call, ConfigError, Tool, Trajectory, Verdict
-from clew.interfaces import Guard, Trust
+from clew.guards import Labels
+from clew.interfaces import EFFECTFUL, Guard, Trust
 from clew.tools.run_process import check_variables
 from clew_code.sandbox import Sandbox, SandboxLimits, kernel
 from clew_code.workspace.command_tool import command_tool
@@ -142,10 +143,19 @@ def workspace_tools(
         weak=True,  # the guard asks a person first
     )
     guard: Guard | None = None if unsafe_kernel else ask_where_walls_lack
-    tools = [
-        *read_tools(files, trust),
+    command = command_tool(files, box, trust, guard, _variables(env))
+    inside = [
         *write_tools(files),
-        command_tool(files, box, trust, guard, _variables(env)),
         *git_tools(Git(files, box, author, default_branch), trust, guard),
     ]
-    return tuple(tool for tool in tools if tool.name in only)
+    inside += [] if network or unsafe_kernel else [command]
+    tools = [*read_tools(files, trust), *map(_contained, inside)]
+    tools += [command] if network or unsafe_kernel else []
+    return tuple(
+        sorted((it for it in tools if it.name in only), key=lambda it: NAMES.index(it.name))
+    )
+
+
+def _contained(tool: Tool) -> Tool:
+    """The tool with the label that what it does stays in the folder."""
+    return replace(tool, labels=Labels(contained=True)) if tool.effect in EFFECTFUL else tool

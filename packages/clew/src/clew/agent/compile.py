@@ -22,8 +22,8 @@ from clew.context.visible import leaves_out
 from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
 from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
-from clew.core.interfaces import AgentTool, ToolSpec
-from clew.core.trajectory import Trajectory
+from clew.core.interfaces import AgentTool
+from clew.core.trajectory import Call, Trajectory
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
 from clew.guards.limits import Limits
@@ -43,6 +43,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     limits, rewinds = agent.limits, agent.context.rewinds
     completing = partial(complete, model, seconds=limits.reply_seconds, grace=limits.grace)
     render = partial(next_prompt, codec, spec, model.info.params, agent.seed)
+    acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     return Engine(
         spec=agent_spec(parts),
         model=model,
@@ -67,8 +68,8 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         argument_bytes=limits.argument_bytes,
         observation_bytes=limits.observation_bytes,
         caps_left=parts.strategy_caps.left,
-        handed=parts.provenance.handed_down,
-        wants_plan=parts.provenance.wants_plan if parts.acts else None,
+        handed=_nothing_handed if acts is None else acts.handed_down,
+        wants_plan=None if acts is None else acts.wants_plan,
         plan=partial(planned, completing, parts),
         render=render,
         complete=completing,
@@ -87,6 +88,11 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
 
 def _never(_: Trajectory) -> bool:
     return False
+
+
+def _nothing_handed(_: Trajectory, calls: Sequence[Call]) -> Sequence[None]:
+    """Nothing below it acts."""
+    return [None for _ in calls]
 
 
 def _finding(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[str]]] | None:
@@ -130,17 +136,16 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
     return partial(parts.agent.context.review, seconds=limits.reply_seconds, grace=limits.grace)
 
 
-def _in_record(tool: ToolSpec) -> ToolSetting:
-    """A tool as the record has it; whoever trusts its results vouches for its description too."""
-    foreign = tool.labels.foreign and tool.trust != "trusted"
-    return ToolSetting(tool.version, tool.effect, schema_hash(tool), foreign)
-
-
 def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
     agent = parts.agent
     visible = described(parts.own_tools, parts.variant)
-    tools = {tool.name: _in_record(tool) for tool in visible}
+    tools = {  # whoever trusts the results of a tool vouches for its description too
+        it.name: ToolSetting(
+            it.version, it.effect, schema_hash(it), it.labels.foreign and it.trust != "trusted"
+        )
+        for it in visible
+    }
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
         "tries": agent.tries,
@@ -166,8 +171,9 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     agent = parts.agent
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
+    acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     named = {
-        "provenance": parts.provenance.as_recorded if parts.acts else None,
+        "provenance": None if acts is None else acts.as_recorded,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

@@ -165,25 +165,7 @@ class Composition:
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
         own = [guard for guard in self.agent.guards if not isinstance(guard, Provenance)]
-        origins = (self.provenance,) if self.acts else ()
-        return (*own, *self.tool_guards, *origins, *stuck, *usual)
-
-    @cached_property
-    def provenance(self) -> BoundProvenance:
-        """What knows where values come from, and asks about calls where anything can act.
-
-        One that is off is there too: in a sub-run that of the run above may be stricter.
-        """
-        guards = (each for each in self.agent.guards if isinstance(each, Provenance))
-        guard = next(guards, Provenance("off"))
-        delegating = [tool for tool in self.own_tools if isinstance(tool, AgentTool)]
-        runs = {it.name: frozenset(names) for it in delegating if (names := acting_below(it))}
-        return guard.over(self.tools, self.instructions.text, runs)
-
-    @cached_property
-    def acts(self) -> bool:
-        """Whether that guard may judge any call, of the agent or below it."""
-        tools = [
+        acting = [
             tool
             for tool in self.own_tools
             if tool.effect in EFFECTFUL
@@ -191,7 +173,27 @@ class Composition:
             or tool.labels.traces
             or isinstance(tool, AgentTool)
         ]
-        return bool(tools and (self.provenance.judged or self.provenance.acting_runs))
+        judges = acting and (self.provenance.judged or self.provenance.acting_runs)
+        origins = (self.provenance,) if judges else ()
+        return (*own, *self.tool_guards, *origins, *stuck, *usual)
+
+    @cached_property
+    def provenance(self) -> BoundProvenance:
+        """What knows where values come from, and asks about calls where anything can act.
+
+        It stands by default: whoever forgets it has it. One that is off is there too: in a sub-run
+        that of the run above may be stricter.
+        """
+        guards = (each for each in self.agent.guards if isinstance(each, Provenance))
+        guard = next(guards, Provenance())
+        delegating = [tool for tool in self.own_tools if isinstance(tool, AgentTool)]
+        runs = {it.name: frozenset(names) for it in delegating if (names := acting_below(it))}
+        return guard.over(self.tools, self.instructions.text, runs)
+
+    @property
+    def acts(self) -> bool:
+        """Whether that guard may judge any call, of the agent or below it."""
+        return any(isinstance(guard, BoundProvenance) for guard in self.guards)
 
     @cached_property
     def acting(self) -> dict[str, ToolSpec]:

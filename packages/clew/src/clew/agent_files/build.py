@@ -20,7 +20,6 @@ from clew.agent_files.spec import (
     AgentPartError,
     ModelConnection,
     PromptTable,
-    ProvenanceTable,
     Spec,
     part,
 )
@@ -355,8 +354,8 @@ def _screens(spec: Spec) -> list[Any]:
 def _guards(spec: Spec) -> list[Guard]:
     """The user's own, and those without which a named tool does not work."""
     guards = [_function(spec, "guards", name) for name in spec.guards]
-    if (judges := spec.judges) != ProvenanceTable():
-        guards.append(judges.guard)
+    if spec.provenance != "standard":
+        guards.append(spec.judges.guard)
     for name in sorted({*spec.named_tools}.intersection(names(GUARDS))):
         with part("tools", name):
             make = require(GUARDS, name)

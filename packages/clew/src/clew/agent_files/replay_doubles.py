@@ -105,9 +105,9 @@ def _stand_ins(
         )
         raise ConfigError(message)
     if prompt_spec is not None:
-        guards = _guards_of_tools(spec, recorded, record, agent, lacking)
+        brought = _guards_of_tools(spec, recorded, record, agent, lacking)
         tools_by_name |= {
-            name: _tool(name, recorded, prompt_spec, record, guards.get(name)) for name in lacking
+            name: _tool(name, recorded, prompt_spec, record, brought.get(name)) for name in lacking
         }
     tools_by_name = knowing_fallbacks(spec, tools_by_name)
     order = [*recorded.tools, *tools_by_name]
@@ -121,11 +121,9 @@ def _stand_ins(
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
     tools = sorted(tools_by_name.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
-    parts["guards"] = recorded_provenance(
-        recorded.parts, parts.get("guards", agent.guards), _NamedPart if lacking else None
-    )
-    if lacking and "provenance" in recorded.parts:
-        apart |= {"parts.guards", "parts.provenance"}
+    guards = parts.get("guards", agent.guards)
+    parts["guards"] = recorded_provenance(recorded.parts, guards, _NamedPart if lacking else None)
+    apart |= {"parts.guards", "parts.provenance"} if lacking else set()
     agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
     limits = replace(agent.limits, calls_per_tool=caps).among(agent.parts.countable)

@@ -377,7 +377,7 @@ class Spec(FileTable, frozen=True):
         for name, value in changes.items():
             put(document, name.split("."), value)
         copy = msgspec.convert(document, Spec)
-        named = self.limits.calls_per_tool or self.fallbacks or self.judges.exempt
+        named = self.limits.calls_per_tool or self.fallbacks or self.provenance != "standard"
         if not (named or self.labels or self.retrieval):
             return copy  # nothing is said of single tools
         before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)

@@ -236,6 +236,9 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
     run_id = end.record.run_id
     for each in pending(end):
         yield from render_approval(each, end.store, run_id)
+    if tools := _judged_by_origin(end.record):
+        text = f"provenance = {{ exempt = {json_text(tools)} }} in an agent file"
+        yield TextBlock("Never ask", inert(text))
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
             yield TextBlock("Look", command("show", run.run_id, store=end.store))
@@ -243,6 +246,12 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
             refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
             yield TextBlock("Refuse", refuse)
     yield TextBlock("Then", continue_hint(end.record, store=end.store))
+
+
+def _judged_by_origin(record: Trajectory) -> list[Json]:
+    """The tools whose held calls wait for where their arguments come from."""
+    held = (it for it in record.held if it.verdict and it.verdict.by.startswith("Provenance("))
+    return [*dict.fromkeys(call.action.name for call in held)]
 
 
 def stopped(end: ShownResult) -> Iterator[TextBlock]:

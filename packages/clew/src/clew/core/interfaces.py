@@ -80,7 +80,9 @@ class Labels:
     `content` names the arguments that are only text to carry: all others decide what the call does.
     `egress` says that arguments leave although it only reads, as an address that is fetched does;
     `traces` that others can see that it was called. A `secret` result goes nowhere unasked. What is
-    said of a `foreign` tool was written by others, such as those who run its server.
+    said of a `foreign` tool was written by others, such as those who run its server. What a
+    `contained` tool does stays in a place that a person gave for it, such as a folder: it is asked
+    about no more than what only reads.
     """
 
     trusted: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class Labels:
     traces: bool = False
     secret: bool = False
     foreign: bool = False
+    contained: bool = False
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
@@ -110,6 +113,7 @@ class Labels:
             self.traces or other.traces,
             self.secret or other.secret,
             self.foreign or other.foreign,
+            self.contained and other.contained,
         )
 
 

@@ -254,9 +254,11 @@ class _Replaying(Journal):
             # it may have been cut to what the clock of the time left of the run
             new = msgspec.structs.replace(new, timeout=old.timeout)
             if old.grant is not None and new.grant is not None:
-                # caps over the runs of a strategy are no part of the setting that an agent is made
-                # of again
-                grant = msgspec.structs.replace(new.grant, caps=old.grant.caps)
+                # caps over the runs of a strategy, and the labels of tools by which it is known
+                # where values come from, are no part of what an agent is made of again
+                grant = msgspec.structs.replace(
+                    new.grant, caps=old.grant.caps, handed=old.grant.handed
+                )
                 new = msgspec.structs.replace(new, grant=grant)
         if encode(old) == encode(new):
             return

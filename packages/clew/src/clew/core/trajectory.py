@@ -305,8 +305,8 @@ class Trajectory:
         """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
         self.spec, self.visible_goal = event.spec, (goal := event.goal)
         self.grant, self.trust = event.grant, event.trust
-        self.untainted = event.trust == "trusted"
-        self._read_tools(event.spec)
+        read = any(tool.foreign for tool in event.spec.tools.values())  # before all else
+        self.untainted = event.trust == "trusted" and not read
         self.pending_input.append(goal)
         self._tell(event.done)
 

@@ -100,7 +100,8 @@ class ScriptedModel:
 
     Moves are written in the format of `codec`, which needs the agent's `tools` if the format
     depends on them. Asked what the request calls for (`Planned`), it gives the calls of `plan`, or
-    of its script where there is none, and the script goes on as it was.
+    of its script where there is none (of a line that is a function nobody knows them), and the
+    script goes on as it was.
     """
 
     script: Sequence[Line]

@@ -20,7 +20,7 @@ from clew import (
     run,
 )
 from clew import tool as tool_of
-from clew.core.events import Json, Planned
+from clew.core.events import Json, Planned, Verdict
 from clew.core.interfaces import Labels, Tool
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
@@ -541,3 +541,17 @@ def test_what_is_exempt_is_a_tool_of_the_agent() -> None:
             Provenance(exempt=unfit)
     both = Agent(model, [SEND, PAY], guards=[Provenance(exempt=frozenset({"send"}))])
     assert both.replace(tools=[PAY]).guards == [Provenance()]
+
+
+async def test_arguments_that_a_person_wrote_are_not_asked_about_again() -> None:
+    async def first(call: Any, trajectory: Any) -> Verdict | None:
+        """Another guard, which holds what is sent."""
+        return Verdict("hold", "look at it") if call.action.name == "send" else None
+
+    script = [READ, act("send", to="ada@home.example", text="x"), say("done")]
+    model, store = ScriptedModel(script, plan=[act("send")]), MemoryStore()
+    agent = Agent(model, [letters(), SEND], guards=[first, Provenance()])
+    await run(agent, "Tell ada@home.example", store=store, run_id="r")
+    args: dict[str, Json] = {"to": "new@elsewhere.example", "text": "www.new.example"}
+    await rule("r", "2.1", allow=True, args=args, store=store)
+    assert (await resume(agent, "r", store=store)).status == "answered"

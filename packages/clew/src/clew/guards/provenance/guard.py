@@ -43,8 +43,8 @@ class Provenance:
     It judges tools with an effect, and reads whose arguments leave or that others see
     (`Labels`). `strict` judges from the first call on, `standard` once the model has read
     anything but a person's words and the configuration: results of trusted tools too, for what is
-    trusted may have been poisoned. `exempt` names tools that it never judges. An agent has it if it
-    stands among its guards.
+    trusted may have been poisoned. `exempt` names tools that it never judges. An agent with tools
+    to judge has the standard one, unless another stands among its guards.
     """
 
     level: Level = "standard"
@@ -112,6 +112,8 @@ class BoundProvenance:
         """Hold a call that a person should see first, with the reason for each argument."""
         if call.action.name not in self.judged or self._has_seen_nothing(trajectory):
             return None
+        if (ruling := trajectory.call(call.key).ruling) is not None and ruling.allow:
+            return None  # a person has seen these arguments, or wrote them
         if self._level(trajectory) == "off":
             return None
         tool, origins = self.tools[call.action.name], self.origins(trajectory)
@@ -202,7 +204,8 @@ class BoundProvenance:
         return (
             len(trajectory.steps) == 1
             and trajectory.untainted
-            and not self._is_watchful(trajectory)
+            and trajectory.grant is None
+            and not self.is_watchful
             and not has_pasted(trajectory.goal)
             and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
         )
@@ -218,4 +221,5 @@ def stricter(*levels: Level) -> Level:
 def judged(tool: ToolSpec) -> bool:
     """Whether a call of the tool can do harm by itself; those of a sub-agent are judged there."""
     acts = tool.effect in EFFECTFUL and not isinstance(tool, AgentTool)
+    acts = acts and not tool.labels.contained
     return acts or tool.labels.egress or tool.labels.traces
