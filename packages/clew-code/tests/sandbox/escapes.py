@@ -1,6 +1,6 @@
-"""Every attempt to get out of the sandbox, and its result.
+"""Every attempt to get out of the sandbox, and its result; beside it that of bubblewrap.
 
-`python -m tests.sandbox.escapes` prints them as a table.
+`python -m tests.sandbox.escapes` prints them as a table (`escapes.md`).
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 import anyio
 
 from clew_code.sandbox import CommandResult, Sandbox, SandboxLimits
+from clew_code.sandbox.sandbox import SYSTEM
 from tests.sandbox.attempts import ATTEMPTS, HEAD, Attempt
 from tests.sandbox.kernel_attempts import KERNEL
 
@@ -156,15 +158,82 @@ def _words(ended: CommandResult) -> str:
     return words or (f"ended by signal {-ended.code}" if ended.code < 0 else "nothing came of it")
 
 
+NOT_BESIDE = {
+    *(attempt.name for attempt in ATTEMPTS[-10:]),
+    *("restart the machine", "write the kernel's core pattern", "set the clock", "load a module"),
+    *("change the machine's name", "make a device for the disk", "write to /dev/mem or a disk"),
+    *("swap", "quotas", "the kernel's log", "make /usr writable", "write to /usr", "write to /etc"),
+}
+"""What uses this machine up or changes it: not tried where nothing is known to hold it."""
+
+
+def bubblewrap(attempt: Attempt, around: World) -> list[str]:
+    """The same attempt in bubblewrap, with the places that clew's sandbox shows."""
+    root = str(around.root)
+    places = dict.fromkeys([*SYSTEM, sys.base_prefix, sys.prefix])
+    return [
+        *(
+            "bwrap",
+            "--unshare-all",
+            "--unshare-user",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+        ),
+        *(["--share-net"] if attempt.network else []),
+        *("--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", "/tmp"),
+        *(word for place in places for word in ("--ro-bind-try", place, place)),
+        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", root, root),
+        *("--ro-bind", f"{root}/.git", f"{root}/.git", "--chdir", root),
+        *program(attempt, around),
+    ]
+
+
+def bubblewrap_holds(attempt: Attempt) -> tuple[bool, str]:
+    """Whether bubblewrap holds the attempt, and what came of it."""
+    with world() as around:
+        try:
+            done = subprocess.run(
+                bubblewrap(attempt, around), capture_output=True, text=True, check=False,
+                timeout=attempt.seconds, errors="replace",
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return True, "ended at its deadline"
+        harm = around.harmed()
+    held = not harm and "ESCAPED" not in done.stdout and SECRET not in done.stdout
+    return held, harm or _words(CommandResult(done.returncode, done.stdout, done.stderr))
+
+
 async def main() -> None:
     """Print the table."""
-    held = 0
-    print("| attempt | result |\n|---|---|")
-    for attempt in (*ATTEMPTS, *KERNEL):
+    every = (*ATTEMPTS, *KERNEL)
+    beside = shutil.which("bwrap") is not None
+    held = other = 0
+    lines: list[str] = []
+    for attempt in every:
         fine, words = await tried(attempt)
         held += fine
-        print(f"| {attempt.name} | {'' if fine else '**escaped** '}{words} |", flush=True)
-    print(f"\n{held} of {len(ATTEMPTS) + len(KERNEL)} attempts failed.")
+        row = [attempt.name, f"{'' if fine else '**escaped** '}{words}"]
+        if not beside or attempt.name in NOT_BESIDE:
+            row.append("not tried")
+        else:
+            fine, words = bubblewrap_holds(attempt)
+            other += fine
+            row.append(f"{'' if fine else '**not held**: '}{words}")
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |")
+    version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=False)
+    print("# What was tried to get out of the sandbox\n")
+    print("`python -m tests.sandbox.escapes` writes this. An attempt counts as not held if it did")
+    print(
+        "what its name says; some harm nobody by themselves, such as a socket of a rare family.\n"
+    )
+    print(f"The sandbox held {held} of {len(every)} attempts; {version.stdout.strip()},")
+    print("which has no limits and no filter of system calls unless it is handed one, held")
+    print(f"{other} of the {len(every) - len(NOT_BESIDE)} that may be tried without.")
+    print(f"Linux {os.uname().release}, {os.uname().machine}.\n")
+    print("| attempt | clew | bubblewrap |\n|---|---|---|")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from clew.agent_files import load_agent
 from clew.testing import ScriptedModel, act, acts, finish
 from clew_code.sandbox import kernel
 from clew_code.workspace import workspace_tools
+from clew_code.workspace.repositories import is_plain, named_by_settings
 from tests.workspace.folder import ran
 
 SANDBOX = pytest.mark.skipif(bool(kernel().lacks), reason=f"no sandbox: {kernel().lacks}")
@@ -330,3 +331,14 @@ async def test_no_file_is_put_into_a_repository_of_any_name(root: Path) -> None:
         (seen,) = await ran(root, act("write_file", path=path, content="x", overwrite=True))
         assert "it belongs to a git repository, whose settings name programs" in seen.text
     assert (await ran(root, act("write_file", path="half/other", content="x")))[0].ok
+
+
+def test_without_git_nothing_is_named_by_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "config", "core.hooksPath", "hooks"], check=True)
+    assert named_by_settings(str(root)) == [f"{root}/hooks"]
+    assert not is_plain(str(root / ".git"))
+    monkeypatch.setenv("PATH", str(root))
+    assert named_by_settings(str(root)) == []
+    assert not is_plain(str(root / ".git"))
+    assert is_plain(str(root / "sub"))  # no settings: git's own

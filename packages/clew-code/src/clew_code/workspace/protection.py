@@ -76,9 +76,10 @@ def _is_alias(path: str, own: Iterable[str]) -> bool:
 
 
 def protected_paths(root: str, own: Iterable[str]) -> dict[str, Identity]:
-    """The absolute paths of all that is there and no tool writes, with what tells them apart."""
+    """What is there below the root and no tool writes, with what tells it from another file."""
     paths = [*_walked(root)]
-    paths += [_first_link(root, each) for each in (*own, *named_by_settings(root))]
+    below = (each for each in (*own, *named_by_settings(root)) if each.startswith(root + os.sep))
+    paths += [_first_link(root, each) for each in below]
     known = {path: _identity(path) for path in paths}
     return {path: identity for path, identity in known.items() if identity is not None}
 
@@ -99,8 +100,6 @@ def _walked(root: str) -> Iterable[str]:
 
 def _first_link(root: str, path: str) -> str:
     """The first link on the way from the root to a path; the path itself if there is none."""
-    if not path.startswith(root + os.sep):
-        return path
     at = root
     for step in path[len(root) + 1 :].split(os.sep):
         at = os.path.join(at, step)
@@ -125,8 +124,6 @@ def set_aside(root: str, own: Iterable[str], before: Mapping[str, Identity]) -> 
     remarks: list[str] = []
     for path, identity in protected_paths(root, own).items():
         if before.get(path) == identity or not os.path.lexists(path):
-            continue
-        if not path.startswith(root + os.sep):
             continue
         told, name = os.path.relpath(path, root), os.path.basename(path)
         if _is_git(path) and is_plain(path):
