@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from clew import ConfigError, Tool, ToolError
 from clew.concurrency.portal import twin
-from clew.core.interfaces import NO_LABELS
 from clew.guards import Labels
 from clew.interfaces import Effect, Json, Model, Parameters, Trust
 from clew.tools import Attempts
@@ -46,9 +45,6 @@ _PROMPT: Final[Parameters] = {
     "required": ["name"],
     "additionalProperties": False,
 }
-_SENDS: Final = Labels(egress=True)
-"""The server reads whatever address it is given."""
-
 _FURTHER: Final = {
     "resources": {
         "list_resources": ("Lists the resources of the server {name}: files, records …", _PAGE),
@@ -271,7 +267,8 @@ def _further(server: McpServer, pinned: PinnedServer) -> Iterable[Tool]:
                     about.format(name=server.name),
                     parameters,
                     partial(_ask, pinned, name),
-                    labels=_SENDS if "uri" in parameters["properties"] else NO_LABELS,
+                    # it reads whatever address it is given
+                    labels=Labels(egress="uri" in parameters["properties"]),
                     attempts=Attempts(timeout=server.timeout),
                 )
 

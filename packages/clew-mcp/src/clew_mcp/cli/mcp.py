@@ -7,7 +7,7 @@ from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
-from clew.cli.tools import described, effects, signature
+from clew.cli.tools import described, heading
 from clew.interfaces import Json
 from clew_mcp import McpServer, PinFile, left_out, mcp_tools_sync
 from clew_mcp.cli.mcp_servers import ANY, named_servers, select_servers
@@ -46,7 +46,7 @@ def list_servers(server: str | None, *, as_json: bool, **options: Json) -> int:
     for each, tools, lines in listings:
         put(out, TextBlock(inert(each.name), inert(each.address), "dim"))
         for tool in tools:
-            out.print(f"  {inert(tool.name)}({signature(tool)}): {inert(effects(tool))}")
+            out.print(f"  {heading(tool)}")
         for line in lines:
             out.print(f"  {inert(line)}", style="yellow")
     if not listings:

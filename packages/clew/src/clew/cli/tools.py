@@ -108,6 +108,11 @@ def effects(tool: ToolSpec, judges: ProvenanceTable = _UNJUDGED) -> str:
     return ", ".join([tool.effect, *(name for name, holds in more.items() if holds)])
 
 
+def heading(tool: ToolSpec) -> str:
+    """Its name and arguments, and what its calls do, on one line."""
+    return f"{inert(tool.name)}({signature(tool)}): {inert(effects(tool))}"
+
+
 def signature(tool: ToolSpec) -> str:
     """The arguments by name and type; those that may be left out in brackets."""
     properties = cast("dict[str, dict[str, Json]]", tool.parameters.get("properties", {}))
