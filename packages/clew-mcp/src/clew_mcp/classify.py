@@ -60,7 +60,8 @@ def classify(
 
 def _said(labels: Labels) -> dict[str, Json]:
     """What labels say that is not as usual."""
-    return {key: each for key, each in msgspec.to_builtins(labels).items() if each}
+    fields: dict[str, Json] = msgspec.json.decode(msgspec.json.encode(labels))
+    return {key: each for key, each in fields.items() if each}
 
 
 def _with_table(text: str, name: str, fields: Mapping[str, Json]) -> str:
