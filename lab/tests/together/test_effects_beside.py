@@ -24,6 +24,7 @@ from clew import (
 )
 from clew.core.events import Note, Verdict
 from clew.core.trajectory import Call, Trajectory
+from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew_code.programs import run_code
@@ -95,9 +96,9 @@ def code(text: str) -> Move:
 
 
 def worker(office: Office, *replies: Any, **more: Any) -> Agent:
-    return Agent(
-        model=ScriptedModel([*replies, say("ok")]), tools=more.pop("tools", office.tools), **more
-    )
+    tools, guards = more.pop("tools", office.tools), [*more.pop("guards", ()), Provenance("off")]
+    model = ScriptedModel([*replies, say("ok")])
+    return Agent(model=model, tools=tools, guards=guards, **more)
 
 
 def divided_agent(agent: Agent, parts: int = 3) -> Agent:

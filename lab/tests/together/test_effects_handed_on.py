@@ -24,6 +24,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
@@ -165,7 +166,7 @@ def writer(named: dict[str, Tool]) -> dict[str, Any]:
     model = ScriptedModel(
         [lambda p: act("post" if "by post" in str(p) else "email", to="a"), say("ok")]
     )
-    agent = Agent(model, [*named.values()])
+    agent = Agent(model, [*named.values()], guards=[Provenance("off")])
     return {**named, "write": delegate(agent, name="write", description="Writes.")}
 
 
@@ -215,7 +216,7 @@ async def after(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -> 
         later = "answer of the stage before" in str(prompt)
         return [two if later else one, say("ok"), say("ok"), say("ok")]
 
-    agent = Agent(script(moves), tools)
+    agent = Agent(script(moves), tools, guards=[Provenance("off")])
     composed = strategy_agent(Chaining({"one": agent, "two": agent}), agent)
     result = await run(composed, "Write.", store=store, run_id="r")
     for run_id in ("r-1.1", "r-2.1"):
@@ -229,7 +230,7 @@ async def at_once(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -
     def moves(prompt: Prompt) -> list[Move]:
         return [act("meet"), one if "part 1" in str(prompt) else two, say("ok"), say("ok")]
 
-    agent = Agent(script(moves), tools)
+    agent = Agent(script(moves), tools, guards=[Provenance("off")])
     divided = finish({"parts": [{"task": "part 1"}, {"task": "part 2"}]})
     divider = Agent(ScriptedModel([divided]), answer=Subtasks)
     composed = strategy_agent(Orchestrator(agent, divider=divider), agent)
@@ -241,9 +242,9 @@ async def at_once(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -
 
 async def forked(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -> Result:
     """A fork."""
-    before = Agent(ScriptedModel([act("look"), one, say("ok")]), tools)
+    before = Agent(ScriptedModel([act("look"), one, say("ok")]), tools, guards=[Provenance("off")])
     await run(before, "Write.", store=store, run_id="r")
-    agent = Agent(ScriptedModel([act("look"), two, say("ok")]), tools)
+    agent = Agent(ScriptedModel([act("look"), two, say("ok")]), tools, guards=[Provenance("off")])
     result = await fork(agent, "r", at=1, store=store, new_id="f")
     await replay(agent, "f", store=store)
     return result
@@ -252,9 +253,14 @@ async def forked(tools: list[Tool], one: Move, two: Move, store: MemoryStore) ->
 async def rewound(tools: list[Tool], one: Move, two: Move, store: MemoryStore) -> Result:
     """A run that a person took back."""
     moves = [act("look"), one, say("ok")]
-    await run(Agent(ScriptedModel(moves), tools), "Write.", store=store, run_id="r")
+    await run(
+        Agent(ScriptedModel(moves), tools, guards=[Provenance("off")]),
+        "Write.",
+        store=store,
+        run_id="r",
+    )
     await rewind("r", to=1, lesson="otherwise", store=store)
-    agent = Agent(ScriptedModel([act("look"), two, say("ok")]), tools)
+    agent = Agent(ScriptedModel([act("look"), two, say("ok")]), tools, guards=[Provenance("off")])
     return await resume(agent, "r", store=store)
 
 
@@ -302,7 +308,11 @@ async def test_the_model_and_a_person_are_told_which_tool_it_was() -> None:
     (waits,) = await pending_approvals(store=store)
     assert waits.why.startswith("this was done already, by r:2.1")
     await rule("f", waits.call, allow=False, store=store)
-    again = Agent(ScriptedModel([act("look"), act("email", to="a", text=""), say("ok")]), tools)
+    again = Agent(
+        ScriptedModel([act("look"), act("email", to="a", text=""), say("ok")]),
+        tools,
+        guards=[Provenance("off")],
+    )
     await fork(again, "r", at=1, store=store, new_id="g")
     (waits,) = (each for each in await pending_approvals(store=store) if each.run_id == "g")
     assert waits.why.startswith("this was done already")
@@ -315,7 +325,7 @@ async def test_a_person_may_let_it_happen_twice() -> None:
     (waits,) = await pending_approvals(store=store)
     assert waits.why.startswith("what post would do in its place was done already, by r:2.1")
     await rule("f", waits.call, allow=True, store=store)
-    agent = Agent(ScriptedModel([act("look"), EMAIL, say("ok")]), tools)
+    agent = Agent(ScriptedModel([act("look"), EMAIL, say("ok")]), tools, guards=[Provenance("off")])
     result = await resume(agent, "f", store=store)
     assert (result.status, office.sent) == ("answered", ["a", "a"])
     await replay(agent, "f", store=store)

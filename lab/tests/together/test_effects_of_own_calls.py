@@ -25,6 +25,7 @@ from clew import (
     run,
     tool,
 )
+from clew.guards import Provenance
 from clew.interfaces import AgentTool, Json, Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.tools.fallback import with_fallback
@@ -99,7 +100,8 @@ class Post:
 def agent(post: Post, *replies: Any, tools: Sequence[Any] = (), **more: Any) -> Agent:
     """Whoever works there."""
     model = ScriptedModel([*replies, say("a")])
-    return Agent(model=model, tools=[*(tools or post.tools)], **more)
+    guards = [*more.pop("guards", ()), Provenance("off")]
+    return Agent(model=model, tools=[*(tools or post.tools)], guards=guards, **more)
 
 
 def step(id_: str, name: str, **args: Json) -> Json:

@@ -21,6 +21,7 @@ from clew import (
     read,
     tool,
 )
+from clew.guards import Provenance
 from clew.interfaces import CALL
 from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
@@ -236,7 +237,8 @@ async def test_what_a_tool_asks_in_mid_call_is_a_form(
     opens = Tool(name="open", description="Open it.", parameters={"type": "object"}, call=call)
     script = [act("open"), finish("It is open.")]
     store = MemoryStore()
-    served = server([keeper(script, [opens])], store=store)
+    off = [Provenance("off")]  # a client's question is nobody's words here
+    served = server([keeper(script, [opens], guards=off)], store=store)
     async with Client(served, mode=era, elicitation_callback=Person(**content)) as client:
         result = await client.call_tool("keeper", {"question": "Open it."})
     observation = (

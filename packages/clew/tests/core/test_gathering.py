@@ -42,7 +42,8 @@ class Desk:
         self.prompts: list[str] = []
         tools = [lookup, RELAY, *effect_tools(self.ledger)]
         lines = [partial(self._say, line) for line in script]
-        model = ScriptedModel(lines, codec=options.get("codec", "native"), tools=tools)
+        codec = options.get("codec", "native")
+        model = ScriptedModel(lines, codec=codec, tools=tools, plan=script)
         guards = options.pop("guards", [put_off_sends])
         self.agent = Agent(model=model, tools=tools, guards=guards, **options)
 
