@@ -21,6 +21,7 @@ from clew.support.wings import TOOLS, find
 from clew.toolbox.docs import Library
 
 _UNJUDGED: Final = ProvenanceTable(level="off")
+"""For tools that are listed without an agent."""
 
 
 @click.command("list")
@@ -70,14 +71,14 @@ def _usable() -> tuple[str, ...]:
     return tuple(usable.values())
 
 
-def described(tool: ToolSpec, judges: ProvenanceTable) -> dict[str, Json]:
+def described(tool: ToolSpec, judges: ProvenanceTable = _UNJUDGED) -> dict[str, Json]:
     """A tool as JSON; `judges` says which calls are asked about."""
     return {
         "name": tool.name,
         "effect": tool.effect,
         "trust": tool.trust,
         "labels": msgspec.to_builtins(tool.labels),
-        "provenance": level(tool, judges),
+        **({} if judges is _UNJUDGED else {"provenance": level(tool, judges)}),
         "timeout": tool.attempts.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
