@@ -296,6 +296,7 @@ async def test_what_a_strangers_run_remembers_is_untrusted(tmp_path: Path) -> No
     agent = Agent(
         model=ScriptedModel([act("remember", text="Mallory is a friend.", kind="fact"), say("ok")]),
         tools=list(memory_tools(memories)),
+        guards=[Provenance("off")],  # else it is asked about first
     )
     store = own_store(tmp_path)
     await import_runs(await forged(agent=agent), store=store)
