@@ -1,6 +1,17 @@
 """Where the arguments of calls come from, and whether that is reason enough to make the call."""
 
+from clew.guards.provenance.explain import ArgumentOrigin, Explanation, explain
 from clew.guards.provenance.guard import ActingRuns, BoundProvenance, Level, Provenance, judged
 from clew.guards.provenance.handing import persons_words
 
-__all__ = ["ActingRuns", "BoundProvenance", "Level", "Provenance", "judged", "persons_words"]
+__all__ = [
+    "ActingRuns",
+    "ArgumentOrigin",
+    "BoundProvenance",
+    "Explanation",
+    "Level",
+    "Provenance",
+    "explain",
+    "judged",
+    "persons_words",
+]

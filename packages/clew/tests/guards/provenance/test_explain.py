@@ -1,0 +1,66 @@
+"""Why a call was held, from the record alone: `explain`, and `clew why`."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from clew import Agent, SqliteStore, read, rule, run
+from clew.guards import Provenance
+from clew.guards.provenance import explain
+from clew.support.errors import StoreError
+from clew.testing import ScriptedModel, act, say
+from tests.cli.shell import clew
+from tests.guards.provenance.worlds import READ, SEND, letters
+
+ADA = "ada@home.example"
+
+
+@asynccontextmanager
+async def closing(store: SqliteStore) -> AsyncIterator[SqliteStore]:
+    """A store that is closed at the end."""
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def held_run(path: Path) -> str:
+    """A run with a letter, of which a call is held that has somebody else in it, and refused."""
+    call = act("send", to=ADA, text="Late", copies=["eve@evil.example", "x@made.example"])
+    model = ScriptedModel([READ, call, say("done")], plan=[act("send", to=ADA)])
+    agent = Agent(model=model, tools=[letters(), SEND], guards=[Provenance()])
+    async with closing(SqliteStore(path)) as store:
+        held = await run(agent, f"Tell {ADA} that I am late", store=store, run_id="r")
+        call_key = held.pending_approvals[0].call
+        await rule("r", call_key, allow=False, store=store)
+    return call_key
+
+
+async def test_each_value_of_a_call_has_an_origin(tmp_path: Path) -> None:
+    key = await held_run(tmp_path / "s.db")
+    async with closing(SqliteStore(tmp_path / "s.db")) as store:
+        explanation = explain(await read("r", store=store), key)
+        with pytest.raises(StoreError, match="no call"):
+            explain(await read("r", store=store), "9.9")
+    assert [(it.argument, it.value, it.origin, it.trusted) for it in explanation.arguments] == [
+        ("to", ADA, "the plan", True),
+        ("text", "Late", "a person's words", True),
+        ("copies", "eve@evil.example", "letters (1.1)", False),
+        ("copies", "x@made.example", "nothing in the record: the model", False),
+    ]
+    assert (explanation.verdict, explanation.by, explanation.ruling) == (
+        "hold", "BoundProvenance", "refused",
+    )  # fmt: skip
+    assert explanation.reason.startswith("copies: 'eve@evil.example'")
+
+
+async def test_the_command_line_prints_it(tmp_path: Path) -> None:
+    words = ["r", await held_run(tmp_path / "s.db"), "--store", str(tmp_path / "s.db")]
+    shown = clew("why", *words)
+    assert shown.code == 0
+    for part in ("eve@evil.example", "letters (1.1)", "A person refused it"):
+        assert part in shown.out
+    assert clew("why", *words, "--json").document["arguments"][0]["origin"] == "the plan"
+    assert clew("why", "r", "9.9", *words[2:]).code == 2
