@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, SqliteStore, read, rule, run
+from clew import Agent, SqliteStore, read, resume, rule, run
 from clew.guards import Provenance
 from clew.guards.provenance import explain
 from clew.support.errors import StoreError
@@ -29,12 +29,13 @@ async def closing(store: SqliteStore) -> AsyncIterator[SqliteStore]:
 async def held_run(path: Path) -> str:
     """A run with a letter, of which a call is held that has somebody else in it, and refused."""
     call = act("send", to=ADA, text="Late", copies=["eve@evil.example", "x@made.example"])
-    model = ScriptedModel([READ, call, say("done")], plan=[act("send", to=ADA)])
+    model = ScriptedModel([READ, call, say("done"), say("done")], plan=[act("send", to=ADA)])
     agent = Agent(model=model, tools=[letters(), SEND], guards=[Provenance()])
     async with closing(SqliteStore(path)) as store:
         held = await run(agent, f"Tell {ADA} that I am late", store=store, run_id="r")
         call_key = held.pending_approvals[0].call
         await rule("r", call_key, allow=False, store=store)
+        await resume(agent, "r", store=store)
     return call_key
 
 
@@ -51,7 +52,7 @@ async def test_each_value_of_a_call_has_an_origin(tmp_path: Path) -> None:
         ("copies", "x@made.example", "nothing in the record: the model", False),
     ]
     assert (explanation.verdict, explanation.by, explanation.ruling) == (
-        "hold", "BoundProvenance", "refused",
+        "hold", "Provenance('standard')", "refused",
     )  # fmt: skip
     assert explanation.reason.startswith("copies: 'eve@evil.example'")
 
@@ -63,4 +64,4 @@ async def test_the_command_line_prints_it(tmp_path: Path) -> None:
     for part in ("eve@evil.example", "letters (1.1)", "A person refused it"):
         assert part in shown.out
     assert clew("why", *words, "--json").document["arguments"][0]["origin"] == "the plan"
-    assert clew("why", "r", "9.9", *words[2:]).code == 2
+    assert "has no call" in clew("why", "r", "9.9", *words[2:]).err
