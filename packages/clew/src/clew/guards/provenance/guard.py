@@ -24,7 +24,7 @@ from clew.guards.provenance.handing import (
 from clew.guards.provenance.judgement import Judgement, sentence_of
 from clew.guards.provenance.origins import Origins
 from clew.guards.provenance.plans import let_through, unmade
-from clew.guards.provenance.request import has_pasted
+from clew.guards.provenance.request import SIGNS_OF_PASTING
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
 
@@ -206,7 +206,7 @@ class BoundProvenance:
             and trajectory.untainted
             and trajectory.grant is None
             and not self.is_watchful
-            and not has_pasted(trajectory.goal)
+            and not any(sign in trajectory.visible_goal for sign in SIGNS_OF_PASTING)
             and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
         )
 

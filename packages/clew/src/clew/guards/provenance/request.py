@@ -23,6 +23,8 @@ _REPORTED: Final = re.compile(
 )
 _NUMBERING: Final = re.compile(r"(?:^|(?<=\s))\d{1,2}[.)](?=\s)")
 GAP: Final = " … "
+SIGNS_OF_PASTING: Final = ("```", '"""', ">")
+"""Where none of them stands in a text, all of it is a person's own."""
 
 
 def spoken(text: str) -> tuple[str, str]:
@@ -31,13 +33,6 @@ def spoken(text: str) -> tuple[str, str]:
     rest = _FENCED.sub(GAP, text)
     pasted += _QUOTED.findall(rest)
     return _QUOTED.sub(GAP, rest), "\n".join(pasted)
-
-
-def has_pasted(text: str) -> bool:
-    """Whether anything in a text is only pasted."""
-    if "```" in text or '"""' in text or ">" in text:
-        return bool(spoken(text)[1])
-    return False
 
 
 def deciding(text: str) -> str:
