@@ -558,6 +558,16 @@ def guards(o: Outcome) -> Iterator[str]:
         yield f"done as no guard had said: {wrong}"
 
 
+@promise(
+    "labels.content", "labels.egress", "labels.secret", "labels.traces", "labels.trusted",
+    name="labels",
+    values={"labels": {"<ACTS>": {"content": ["text"], "egress": True, "secret": True}}},
+)  # fmt: skip
+def labels(o: Outcome) -> Iterator[str]:
+    if calls := judged_by_origin(o):
+        yield f"labels alone asked about {calls}, though the guard is off"
+
+
 def judged_by_origin(o: Outcome) -> list[str]:
     """The calls that the guard `Provenance` asked about, or refused."""
     events = [entry.event for record in o.records.values() for entry in record.entries]
