@@ -71,7 +71,7 @@ async def test_commands_and_how_they_end(tmp_path: Path) -> None:
     assert "\nnew\nred\n1\n2\n" in texts[9]
     assert "lines left out …]" in texts[9]
     assert texts[9].endswith("\n9000")
-    assert "the command made a .git folder" in texts[10]
+    assert "the command made .git, a git repository without programs" in texts[10]
     assert "Read-only file system" in texts[11]
     assert all(each.trust == "untrusted" for each in seen)
 
