@@ -38,7 +38,8 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 def command(folder: Path, *more: str) -> list[str]:
     store = str(folder / "runs.sqlite")
-    return [sys.executable, "-m", "clew_cli", "mcp", "serve", AGENT, "--store", store, *more]
+    served = [AGENT, "--trust-questions", "--store", store, *more]
+    return [sys.executable, "-m", "clew_cli", "mcp", "serve", *served]
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
