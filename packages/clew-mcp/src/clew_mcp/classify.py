@@ -48,17 +48,17 @@ def classify(
     number = spec.mcp.index(server)
     new = _with_key(text, number, "effects", effects, wanted=True)
     new = _with_key(new, number, "trusted", trust, wanted=bool(trust or server.trusted))
-    said = {} if labels is None else _said(labels)
-    if tool in spec.labels and said:
+    table = {} if labels is None else _unusual(labels)
+    if tool in spec.labels and table:
         message = f"{file} has a table [labels.{tool}]: change it there, or take it out first"
         raise ConfigError(message)
-    new = _with_table(new, f"labels.{_key(tool)}", said)
+    new = _with_table(new, f"labels.{_key(tool)}", table)
     fields: dict[str, Json] = {"effects": effects, "trusted": trust}
-    _check(file, text, new, number, server, fields, {tool: said} if said else {})
+    _check(file, text, new, number, server, fields, {tool: table} if table else {})
     path.write_text(new, "utf-8")
 
 
-def _said(labels: Labels) -> dict[str, Json]:
+def _unusual(labels: Labels) -> dict[str, Json]:
     """What labels say that is not as usual."""
     fields: dict[str, Json] = msgspec.json.decode(msgspec.json.encode(labels))
     return {key: each for key, each in fields.items() if each}
