@@ -10,6 +10,7 @@ from clew import Agent, StoreError, fork, read, resume, run, tool
 from clew.agent.foreign import trust
 from clew.core.events import Action, Fingerprints, Note, Reply, Thought, text_parts
 from clew.core.journal import Journal
+from clew.guards import Provenance
 from clew.retention import export_runs, import_runs
 from clew.stores.memory import MemoryStore
 from clew.support.errors import RunNotFoundError
@@ -47,7 +48,8 @@ def look(page: str) -> str:
 
 
 def agent(*script: object) -> Agent:
-    return Agent(model=ScriptedModel(script), tools=[pay, look])  # type: ignore[arg-type]  # moves
+    guards = [Provenance("off")]
+    return Agent(model=ScriptedModel(script), tools=[pay, look], guards=guards)  # type: ignore[arg-type]  # moves
 
 
 def pending(to: str) -> Thought:
