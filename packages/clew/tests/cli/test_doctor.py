@@ -102,7 +102,7 @@ def test_an_address_that_cannot_be_one_is_told_without_its_password() -> None:
 def test_tools_are_listed_with_effect_and_arguments() -> None:
     own_tools()
     done = clew("tools", "list")
-    assert re.search(r"^calc\(expression: string\): pure$", done.out, re.MULTILINE)
+    assert re.search(r"^calc\(expression: string\): pure, trusted$", done.out, re.MULTILINE)
     assert re.search(r"^docs\(query: string, \[limit: integer\]\): read$", done.out, re.MULTILINE)
     (pay, wait) = clew("tools", "list", "--tools", "own:both", "--json").document
     assert (pay["name"], pay["effect"], wait["effect"]) == ("pay", "unsafe", "read")
