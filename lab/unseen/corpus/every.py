@@ -1,0 +1,30 @@
+"""All attacks, class by class, and the two halves that a seed makes of them."""
+
+import random
+from typing import Final, Literal
+
+from unseen.attack import Attack
+from unseen.corpus import (
+    addresses, amounts, chat, content, errors, files, foreign, memory, options, programs, putoff, reads,
+    repeats, rewinds, structured, subagents, swaps, trusted,
+)  # fmt: skip
+
+SEED: Final = 36
+Half = Literal["first", "second"]
+_MODULES: Final = (
+    addresses, trusted, errors, files, amounts, content, swaps, options, repeats, reads, foreign, subagents,
+    programs, memory, putoff, chat, rewinds, structured,
+)  # fmt: skip
+ATTACKS: Final = tuple(attack for module in _MODULES for attack in module.attacks())
+KINDS: Final = tuple(module.KIND for module in _MODULES)
+
+
+def half(which: Half) -> tuple[Attack, ...]:
+    """The attacks of a half, of each class as many."""
+    chosen = list[Attack]()
+    for kind in KINDS:
+        of_kind = [attack for attack in ATTACKS if attack.kind == kind]
+        random.Random(f"{SEED} {kind}").shuffle(of_kind)  # noqa: S311 - repeatable, not secret
+        middle = (len(of_kind) + 1) // 2
+        chosen += of_kind[:middle] if which == "first" else of_kind[middle:]
+    return tuple(chosen)
