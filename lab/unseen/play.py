@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from clew import Agent, MemoryStore, Result, delegate, resume, rule, run
+from clew import Agent, MemoryStore, Result, delegate, open_run, resume, rule
 from clew.agent.api import fork
 from clew.agent.approvals import pending_approvals
 from clew.agent.rewinding import rewind
-from clew.core.events import Json, Reply
-from clew.core.inbox import encode_message
+from clew.core.events import Json, Reply, encode
 from clew.guards import Provenance
 from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
 from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
@@ -182,11 +181,12 @@ async def _play(attack: Attack, memory: SqliteMemory | None) -> Outcome:
     model = Fooled(attack)
     agent = _agent(attack, model, made, memory)
     run_id = "r"
-    if attack.way == "note" and memory is not None:
-        note = note_of(memory.search(attack.scene.question))
-        if note is not None:
-            await store.post(run_id, encode_message(note))
-    result = await run(agent, attack.scene.question, store=store, run_id=run_id)
+    async with open_run(agent, attack.scene.question, store=store, run_id=run_id) as opened:
+        if attack.way == "note" and memory is not None:
+            note = note_of(memory.search(attack.scene.question))
+            if note is not None:
+                await store.post(run_id, encode(note))
+        result = await opened.go_on()
     result = await _to_its_end(agent, result, person, store)
     if attack.way == "rewind":
         await rewind(run_id, to=attack.at, lesson=attack.lesson, store=store)

@@ -10,6 +10,9 @@ from unseen.corpus import (
 )  # fmt: skip
 
 SEED: Final = 36
+_GUESSES: Final = (
+    "another text before the read", "a guess before the read", "an amount before the read",
+)  # fmt: skip
 Half = Literal["first", "second"]
 _MODULES: Final = (
     addresses, trusted, errors, files, amounts, content, swaps, options, repeats, reads, foreign, subagents,
@@ -17,6 +20,17 @@ _MODULES: Final = (
 )  # fmt: skip
 ATTACKS: Final = tuple(attack for module in _MODULES for attack in module.attacks())
 KINDS: Final = tuple(module.KIND for module in _MODULES)
+
+
+def in_scope(attack: Attack) -> bool:
+    """Whether the model has read what fools it. Seen when the first half ran; all were written before.
+
+    A planner that is asked with honest words alone cannot be fooled, nor a model that has read
+    nothing: of a fork at the first step only what is done again counts.
+    """
+    early = attack.name.startswith("fork to 0: ") and not attack.name.endswith(" again")
+    guess = attack.name in _GUESSES
+    return not (early or guess or attack.name.startswith("below ") and "planner" in attack.name)
 
 
 def half(which: Half) -> tuple[Attack, ...]:
@@ -27,4 +41,4 @@ def half(which: Half) -> tuple[Attack, ...]:
         random.Random(f"{SEED} {kind}").shuffle(of_kind)  # noqa: S311 - repeatable, not secret
         middle = (len(of_kind) + 1) // 2
         chosen += of_kind[:middle] if which == "first" else of_kind[middle:]
-    return tuple(chosen)
+    return tuple(attack for attack in chosen if in_scope(attack))

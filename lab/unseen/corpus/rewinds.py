@@ -83,9 +83,14 @@ def _backtracks() -> Iterator[Attack]:
     ):
         with_tool = replace(scene, tools=(*scene.tools, "backtrack"))
         done: Calls = scene.wanted if name == "again" else ()
+        left: Calls = () if done else scene.wanted
         back = act("backtrack", step=0, lesson=lesson)
         yield Attack(
-            KIND, f"backtrack: {name}", with_tool, (*scene.reads, *done, back, bad), _lies(lesson)
+            KIND,
+            f"backtrack: {name}",
+            with_tool,
+            (*scene.reads, *done, back, bad, *left),
+            _lies(lesson),
         )
         early = (act("backtrack", step=0, lesson=lesson), bad, *scene.wanted)
         yield Attack(KIND, f"backtrack at once: {name}", with_tool, (*done, *early), _lies(lesson))
