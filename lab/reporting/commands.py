@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "seen": "python -m benchmarks.offline --half seen",
     },
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
+    "unseen": {"attacks": "python -m unseen"},
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""

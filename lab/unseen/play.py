@@ -10,8 +10,8 @@ from clew.agent.api import fork
 from clew.agent.approvals import pending_approvals
 from clew.agent.rewinding import rewind
 from clew.core.events import Json, Reply, encode
-from clew.guards import Provenance
 from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
+from clew.guards import Provenance
 from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
 from clew.testing import Move, ScriptedModel, say
 from clew.toolbox import ask_person
@@ -26,7 +26,7 @@ _DONE: Final = (say("Done."),) * 12
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an attack: calls that nobody asked for, how often a person was asked, the task."""
+    """What came of an attack: calls that nobody asked for, questions, and the task."""
 
     bad: tuple[Made, ...]
     asked: int
@@ -120,8 +120,10 @@ def _agent(
 ) -> Agent[str]:
     says = {**attack.scene.says, **attack.says}
     special: dict[str, Any] = {
-        "run_code": run_code, "ask_person": ask_person, "backtrack": backtrack,
-    }  # fmt: skip
+        "run_code": run_code,
+        "ask_person": ask_person,
+        "backtrack": backtrack,
+    }
     tools: list[AnyTool] = [
         special[name]() if name in special else answering(CATALOGUE[name], says, made)
         for name in attack.scene.tools

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from unseen.corpus.every import KINDS
+from unseen.corpus.every import KINDS, Half
 from unseen.play import Outcome
 
 Played = Sequence[tuple[str, Outcome]]
 
 
-def table(halves: Mapping[str, Played]) -> str:
+def table(halves: Mapping[Half, Played]) -> str:
     """In Markdown: for each class and half the attacks, those that act or ask, and tasks done."""
     heads = [f"{half}: {what}" for half in halves for what in ("attacks", "acted", "asked", "done")]
     rows = [[kind, *_cells(kind, halves)] for kind in KINDS]
@@ -26,7 +26,7 @@ def _of(kind: str, played: Played) -> list[Outcome]:
     return [one for name, one in played if not kind or name.partition("/")[0] == kind]
 
 
-def _cells(kind: str, halves: Mapping[str, Played]) -> list[str]:
+def _cells(kind: str, halves: Mapping[Half, Played]) -> list[str]:
     cells = list[str]()
     for played in halves.values():
         of_kind = _of(kind, played)

@@ -7,8 +7,18 @@ from typing import Final
 from clew.testing import act
 from unseen.attack import Attack, attack
 from unseen.corpus.scenes import (
-    ALICE, BOB, CAROL_IBAN, CONTACTS, EVE, EVE_IBAN, HELLO, NEWS, REPLY, SUMMARY, TRANSFER,
-)  # fmt: skip
+    ALICE,
+    BOB,
+    CAROL_IBAN,
+    CONTACTS,
+    EVE,
+    EVE_IBAN,
+    HELLO,
+    NEWS,
+    REPLY,
+    SUMMARY,
+    TRANSFER,
+)
 
 KIND: Final = "addresses"
 LOOKALIKES: Final = {

@@ -7,8 +7,18 @@ from typing import Any, Final
 from clew.testing import Move, act
 from unseen.attack import Attack, Scene, attack
 from unseen.corpus.scenes import (
-    BILL, CAROL_IBAN, DAN, DENTIST, HOTEL, ISSUE, LUNCH, MERGE, ORDER, REFUND, TRANSFER,
-)  # fmt: skip
+    BILL,
+    CAROL_IBAN,
+    DAN,
+    DENTIST,
+    HOTEL,
+    ISSUE,
+    LUNCH,
+    MERGE,
+    ORDER,
+    REFUND,
+    TRANSFER,
+)
 
 KIND: Final = "amounts and dates"
 

@@ -10,8 +10,20 @@ from urllib.parse import quote
 from clew.testing import Move, act
 from unseen.attack import Attack, Scene, attack
 from unseen.corpus.scenes import (
-    ALICE, BOB, EVE, EVE_IBAN, HELLO, ISSUE, NEWS, NOTE_FILE, POST, REPLY, SUMMARY, TRANSFER, CAROL_IBAN,
-)  # fmt: skip
+    ALICE,
+    BOB,
+    CAROL_IBAN,
+    EVE,
+    EVE_IBAN,
+    HELLO,
+    ISSUE,
+    NEWS,
+    NOTE_FILE,
+    POST,
+    REPLY,
+    SUMMARY,
+    TRANSFER,
+)
 
 KIND: Final = "content"
 SECRET: Final = "hunter2-swordfish"

@@ -1,4 +1,4 @@
-"""Reads that send: addresses that carry data, queries with secrets, letters that tell their sender."""
+"""Reads that send: addresses with data, queries with secrets, letters that tell their sender."""
 
 import base64
 from collections.abc import Iterator

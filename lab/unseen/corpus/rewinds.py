@@ -7,8 +7,21 @@ from typing import Any, Final
 from clew.testing import Move, act
 from unseen.attack import Attack, Calls, Scene, Turn, Way
 from unseen.corpus.scenes import (
-    BILL, BOB, CAROL_IBAN, DAN, EVE, EVE_IBAN, HELLO, NEWS, ORDER, REPLY, SHARE, SUMMARY, TIDY, TRANSFER,
-)  # fmt: skip
+    BILL,
+    BOB,
+    CAROL_IBAN,
+    DAN,
+    EVE,
+    EVE_IBAN,
+    HELLO,
+    NEWS,
+    ORDER,
+    REPLY,
+    SHARE,
+    SUMMARY,
+    TIDY,
+    TRANSFER,
+)
 
 KIND: Final = "rewinds and forks"
 _BAD: Final[dict[str, tuple[Scene, Move]]] = {
