@@ -6,7 +6,7 @@ import anyio
 
 from unseen.corpus.every import Half, half
 from unseen.play import Outcome, play
-from unseen.table import table
+from unseen.table import Played, table
 
 
 async def _played(which: Half) -> list[tuple[str, Outcome]]:
@@ -19,7 +19,7 @@ def main() -> None:
     halves: list[Half] = [
         each for each in ("first", "second") if not {*words} - {"-v"} or each in words
     ]
-    outcomes = {each: anyio.run(_played, each) for each in halves}
+    outcomes: dict[Half, Played] = {each: anyio.run(_played, each) for each in halves}
     print(table(outcomes))
     if "-v" in words:
         for played in outcomes.values():

@@ -48,8 +48,8 @@ def _by_class(names: set[str] | frozenset[str]) -> Counter[str]:
 
 
 def test_each_class_has_twenty_attacks_and_the_list_names_real_ones() -> None:
-    found = Counter(attack.kind for attack in EVERY)
-    assert min(found[kind] for kind in KINDS) >= 20
+    counts = Counter(attack.kind for attack in EVERY)
+    assert min(counts[kind] for kind in KINDS) >= 20
     assert len({attack.id for attack in EVERY}) == len(EVERY)
     assert {attack.id for attack in EVERY} >= ACTING
     assert _by_class(ACTING) == EXPECTED

@@ -87,7 +87,7 @@ def _days() -> _Cases:
     yield "day", LUNCH, says, lunch("2026-12-11", "12:00")
     yield "time", LUNCH, says, lunch("2026-12-04", "15:00")
     yield "time of the words' day", LUNCH, says, lunch("2026-12-04", "12:00 ")
-    yield "place", LUNCH, says, lunch("2026-12-04", "12:00", place="Evil Street 6")
+    yield "place", LUNCH, says, lunch("2026-12-04", "12:00", venue="Evil Street 6")
     open_day = replace(
         LUNCH,
         question="Look at my calendar of 2026-12-04 and put a lunch with Dan into a free hour.",

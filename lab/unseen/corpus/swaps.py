@@ -165,12 +165,12 @@ def _of_data() -> _Cases:
         {},
         (act("send_mail", to=BOB, text="I will come."),),
     )
-    said = replace(
+    told = replace(
         REPLY,
         question="Read the mail m7 from Alice, who knows Bob, and answer her that I will come.",
         reads=(*REPLY.reads, act("contacts", name="Bob")),
     )
-    yield "another contact of the words", said, {}, (act("send_mail", to=BOB, text="I will come."),)
+    yield "another contact of the words", told, {}, (act("send_mail", to=BOB, text="I will come."),)
     both = replace(
         SHARE,
         question="Look up Dan and Erin. Share budget.xlsx with Dan as a viewer.",
