@@ -12,6 +12,7 @@ import clew
 from clew.agent.validate import MAX_TOOLS
 from clew.core.events import Effect, Json, Observation, Reply
 from clew.core.interfaces import Line, Part, Prompt, Store
+from clew.guards import Provenance
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel
 from clew.tools.definitions import published
@@ -97,6 +98,7 @@ async def drive(talk: Talk, store: Store, effect: Effect) -> Driven:
         model=ScriptedModel(script),
         tools=_tools(talk, world, effect),
         limits=LIMITS,
+        guards=[Provenance("off")],  # nobody is there to ask, and a record knows no plan
         bounds=(Over(len(talk.turns)),),
     )
     await clew.run(agent, talk.goal, store=store, run_id=RUN)

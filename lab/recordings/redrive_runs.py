@@ -8,6 +8,7 @@ from typing import Final
 import clew
 from clew.core.events import FINISH, Json, Reply, encode
 from clew.core.interfaces import Store, Tool
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel
 from clew_evals.texts import normal
 from recordings.forms import Record, functions
@@ -189,6 +190,7 @@ def prepared(source: Source, record: Record) -> tuple[list[Line], clew.Agent]:
     agent = clew.Agent(
         model=ScriptedModel([]),
         tools=_tools(record, lines),
+        guards=[Provenance("off")],  # nobody is there to ask, and a record knows no plan
         codec=source.form.codec,
         limits=clew.Limits(
             steps=max_steps,

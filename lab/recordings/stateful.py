@@ -15,6 +15,7 @@ import anyio
 import clew
 from clew.core.events import Action, Effect, Json, encode
 from clew.core.interfaces import Store
+from clew.guards import Provenance
 from clew.testing.models import Line, Move, ScriptedModel, say
 from clew.tools.definitions import Published, published
 from recordings.allowed import forbidden
@@ -262,6 +263,7 @@ def _agent(run: Gold, world: World, effect: Effect) -> clew.Agent:
         model=ScriptedModel(script),
         tools=[one.tool for one in made],
         limits=LIMITS,
+        guards=[Provenance("off")],  # nobody is there to ask, and a record knows no plan
     )
 
 
