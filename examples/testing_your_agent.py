@@ -42,14 +42,11 @@ def ask(model: ScriptedModel | FaultyModel) -> Result:
 
 
 def main() -> None:
-    look = act("free_rooms", day="Monday")
+    look, book_green = act("free_rooms", day="Monday"), act("book", room="green")
     script: list[Line] = [look, book_what_was_seen, finish("the green room")]
-    # What the request calls for, which clew asks before a call that may come of what was read: the
-    # calls of the script by themselves, and here those of a function.
-    result = ask(ScriptedModel(script, plan=[act("book", room="green")]))
+    result = ask(ScriptedModel(script, plan=[book_green]))  # all that the request calls for
     assert (result.answer, result.steps, BOOKED["green"]) == ("the green room", 3, 1)
-
-    plain = ScriptedModel([look, act("book", room="green"), finish("the green room")])
+    plain = ScriptedModel([look, book_green, finish("the green room")])
     stops = []
     for seed in range(20):
         BOOKED.clear()

@@ -10,7 +10,7 @@ from clew.agent.compare import Ranks
 from clew.core.codec import Constrains, Describes, FindsCalls
 from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
-from clew.stores.interface import Deletes, Locks, Notifies, Placed, Recovers, Witnessed
+from clew.stores.interface import Deletes, Locks, Notifies, Owns, Placed, Recovers, Witnessed
 from clew.tools.retrieval.embedding import CachedEmbedding
 from clew_strategies.interface import AnswersByRole, ExtendsLimits
 
@@ -27,6 +27,7 @@ ASKED: dict[Any, str] = {
     Locks: "claim release due",
     Model: "info complete",
     Notifies: "wakes",
+    Owns: "foreign adopt",
     Placed: "location",
     Progress: "token entry progress",
     Ranks: "always find as_recorded",

@@ -118,7 +118,7 @@ def lamps(kind: Any = Lamp, **manner: Any) -> tuple[list[Any], World]:
 def player(episode: Episode, *script: Any, **value: Any) -> Agent:
     """An agent that does this there; a text is a command."""
     moves = [act("act", command=one) if isinstance(one, str) else one for one in script]
-    guards = [*episode.guards, Provenance("off")]
+    guards: list[Any] = [*episode.guards, Provenance("off")]
     return Agent(model=ScriptedModel(moves), tools=episode.tools, guards=guards, **value)
 
 

@@ -269,5 +269,5 @@ def test_the_overview_imports_no_command_and_knows_them_all() -> None:
     entries += chain.from_iterable(entry.commands for entry in entries)
     own = [entry for entry in entries if not entry.package]
     assert [entry.load().name for entry in own] == [entry.name for entry in own]
-    assert len(names) <= 18  # 16 of clew, and of its packages: mcp, eval
+    assert len(names) <= 19  # 17 of clew (`why` is the last), and of its packages: mcp, eval
     assert all(f"  {name} " in done.stdout for name in names)

@@ -8,7 +8,7 @@ One script can so drive every provider. Nothing beyond the standard library is n
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, cast
@@ -112,7 +112,7 @@ class HttpServer:
 
     def __init__(self, service: Service, script: Script = (), *, piece: int = 0) -> None:
         turns: Iterator[Turn] = iter(()) if callable(script) else iter(script)
-        self._plan = written_plan(_calls_of(script) if isinstance(script, Sequence) else ())
+        self._plan = written_plan(() if callable(script) else _calls_of(script))
         self._next: Callable[[dict[str, Any]], Turn] = (
             script
             if callable(script)
