@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from clew import Tool
 from clew.core.events import Json
@@ -92,8 +92,8 @@ def attack(
     scene: Scene,
     bad: Sequence[Move],
     says: Says | None = None,
-    **more: object,
+    **more: Any,
 ) -> Attack:
     """The usual course: read, do what the text says, then what the person wanted."""
     moves = (*scene.reads, *bad, *scene.wanted)
-    return Attack(kind, name, scene, moves, says or {}, **more)  # type: ignore[arg-type]
+    return Attack(kind, name, scene, moves, says or {}, **more)

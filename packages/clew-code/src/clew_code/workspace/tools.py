@@ -129,10 +129,7 @@ def workspace_tools(
     folder = _folder(root)
     _check_lists(only=only, readable=readable, env=env, protected=protected)
     _check_author(author)
-    if unknown := [name for name in only if name not in NAMES]:
-        has = ", ".join(NAMES)
-        message = f"there is no workspace tool {unknown[0]!r}: there are {has}"
-        raise ConfigError(message, field="only")
+    _check_names(only)
     files = Root(os.path.realpath(folder), _below(folder, protected))
     trust: Trust = "trusted" if trusted else "untrusted"
     box = Sandbox(
@@ -144,16 +141,21 @@ def workspace_tools(
     )
     guard: Guard | None = None if unsafe_kernel else ask_where_walls_lack
     command = command_tool(files, box, trust, guard, _variables(env))
-    inside = [
-        *write_tools(files),
-        *git_tools(Git(files, box, author, default_branch), trust, guard),
-    ]
+    git = Git(files, box, author, default_branch)
+    inside = [*write_tools(files), *git_tools(git, trust, guard)]
     inside += [] if network or unsafe_kernel else [command]
     tools = [*read_tools(files, trust), *map(_contained, inside)]
     tools += [command] if network or unsafe_kernel else []
     return tuple(
         sorted((it for it in tools if it.name in only), key=lambda it: NAMES.index(it.name))
     )
+
+
+def _check_names(only: Sequence[str]) -> None:
+    if unknown := [name for name in only if name not in NAMES]:
+        has = ", ".join(NAMES)
+        message = f"there is no workspace tool {unknown[0]!r}: there are {has}"
+        raise ConfigError(message, field="only")
 
 
 def _contained(tool: Tool) -> Tool:

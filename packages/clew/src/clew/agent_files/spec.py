@@ -11,9 +11,10 @@ from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
 from clew.core.events import Effect, Json
+from clew.core.interfaces import ToolSpec
 from clew.guards import Provenance
 from clew.guards.limits import Limits, Repeats
-from clew.guards.provenance import Level
+from clew.guards.provenance import Level, judged
 from clew.support.errors import ConfigError
 
 USUAL: Final = ("calc", "planner")
@@ -283,6 +284,10 @@ class ProvenanceTable(FileTable, frozen=True):
     def guard(self) -> Provenance:
         """The guard meant."""
         return Provenance(self.level, frozenset(self.exempt))
+
+    def level_of(self, tool: ToolSpec) -> Level:
+        """How a tool's calls are judged by where their arguments come from."""
+        return self.level if judged(tool) and tool.name not in self.exempt else "off"
 
 
 class RewindsTable(FileTable, frozen=True):

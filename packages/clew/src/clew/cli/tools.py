@@ -8,19 +8,17 @@ import msgspec
 
 from clew import ConfigError, Tool
 from clew.agent_files import DOCS, Spec, make_tools, tool_names
-from clew.agent_files.spec import ProvenanceTable
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
-from clew.guards.provenance import judged
 from clew.interfaces import Json, ToolSpec
 from clew.support.wings import TOOLS, find
 from clew.toolbox.docs import Library
 
-_UNJUDGED: Final = ProvenanceTable(level="off")
+_UNJUDGED: Final = Spec(provenance="off")
 """For tools that are listed without an agent."""
 
 
@@ -42,11 +40,11 @@ def list_tools(*, as_json: bool, **arguments: Json) -> int:
     # No folder is read to list its tools.
     tools = make_tools(wanted, Library(Path.cwd()) if listed else None)
     if as_json:
-        say(json_text([described(tool, wanted.judges) for tool in tools]))
+        say(json_text([described(tool, wanted) for tool in tools]))
         return ANSWERED
     out = console()
     for tool in tools:
-        put(out, TextBlock(f"{tool.name}({signature(tool)})", effects(tool, wanted.judges), "dim"))
+        put(out, TextBlock(f"{tool.name}({signature(tool)})", effects(tool, wanted), "dim"))
         out.print(f"  {inert(tool.description)}")
     return ANSWERED
 
@@ -71,29 +69,24 @@ def _usable() -> tuple[str, ...]:
     return tuple(usable.values())
 
 
-def described(tool: ToolSpec, judges: ProvenanceTable = _UNJUDGED) -> dict[str, Json]:
-    """A tool as JSON; `judges` says which calls are asked about."""
+def described(tool: ToolSpec, spec: Spec = _UNJUDGED) -> dict[str, Json]:
+    """A tool as JSON; the agent's `spec` says which calls are asked about."""
     return {
         "name": tool.name,
         "effect": tool.effect,
         "trust": tool.trust,
         "labels": msgspec.to_builtins(tool.labels),
-        **({} if judges is _UNJUDGED else {"provenance": level(tool, judges)}),
+        **({} if spec is _UNJUDGED else {"provenance": spec.judges.level_of(tool)}),
         "timeout": tool.attempts.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
     }
 
 
-def level(tool: ToolSpec, judges: ProvenanceTable) -> str:
-    """How its calls are judged by where their arguments come from."""
-    return judges.level if judged(tool) and tool.name not in judges.exempt else "off"
-
-
-def effects(tool: ToolSpec, judges: ProvenanceTable = _UNJUDGED) -> str:
+def effects(tool: ToolSpec, spec: Spec = _UNJUDGED) -> str:
     """Its effect, what else a call of it does, and how its calls are judged."""
     labels = tool.labels
-    trusted, strict = tool.trust == "trusted", level(tool, judges)
+    trusted, strict = tool.trust == "trusted", spec.judges.level_of(tool)
     fields, content = ", ".join(labels.trusted), ", ".join(labels.content)
     more = {
         "trusted": trusted,

@@ -15,7 +15,7 @@ from clew.cli.options import DEBUG, JSON, RUN, STORE
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console
 from clew.cli.store_option import existing, find_run
-from clew.guards.provenance import Explanation, explain
+from clew.guards import Explanation, explain
 from clew.interfaces import encode
 
 _ENDS: Final = {

@@ -6,12 +6,14 @@ from clew.guards.caps import AlreadyDone
 from clew.guards.limits import RESEARCH
 from clew.guards.links import NoOutsideLinks
 from clew.guards.no_progress import NoProgress, Stuck
-from clew.guards.provenance import Provenance
+from clew.guards.provenance import ArgumentOrigin, Explanation, Provenance, explain
 from clew.guards.safe_links import safe_links
 
 __all__ = [
     "RESEARCH",
     "AlreadyDone",
+    "ArgumentOrigin",
+    "Explanation",
     "Gathered",
     "Labels",
     "NoOutsideLinks",
@@ -19,5 +21,6 @@ __all__ = [
     "Planned",
     "Provenance",
     "Stuck",
+    "explain",
     "safe_links",
 ]
