@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from clew.core.events import Json
+from clew.core.interfaces import ToolSpec
 from clew.guards.provenance.values import stands_in
 
 
@@ -35,6 +36,20 @@ def is_chosen(name: str, value: Json, words: Sequence[str]) -> bool:
         stands_in(wanted, text) or (plain in text and re.search(beside, text) is not None)
         for text in words
     )
+
+
+def properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The arguments of a tool, by name."""
+    return cast("Mapping[str, Json]", schema.get("properties", {}))
+
+
+def is_asked_for(tool: ToolSpec, name: str, words: Sequence[str]) -> bool:
+    """Whether casefolded words ask for an argument: they have its name, or what the tool's
+    description says is done with it, as in "invite guests".
+    """
+    plain = name.casefold().replace("_", " ")
+    verbs = re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", tool.description.casefold())
+    return any(stands_in(it, text) for it in (plain, *verbs) for text in words)
 
 
 def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:

@@ -10,19 +10,36 @@ from clew.core.events import Json, PlannedCall
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
 from clew.guards.provenance.addresses import addresses_in, identifiers_in
-from clew.guards.provenance.choices import choices, is_chosen, is_usual
+from clew.guards.provenance.cards import wants_address
+from clew.guards.provenance.choices import (
+    choices,
+    is_asked_for,
+    is_chosen,
+    is_usual,
+    properties,
+)
+from clew.guards.provenance.clauses import are_crossed, clauses
 from clew.guards.provenance.numbers import PERSON
 from clew.guards.provenance.origins import CONFIG, Made, Origins
 from clew.guards.provenance.plans import carried, fitting, unmade
 from clew.guards.provenance.secrets import has_secret
 from clew.guards.provenance.times import is_day, lasts
-from clew.guards.provenance.values import argument_leaves, is_choice, is_number, leaves, words_in
+from clew.guards.provenance.values import (
+    argument_leaves,
+    is_choice,
+    is_number,
+    leaves,
+    stands_in,
+    words_in,
+)
 
 PLAN: Final = "the plan"
 OFFERED: Final = "the tool's own choices"
 COMPUTED_END: Final = "a known start, and how long a person said it lasts"
 NOT_CALLED_FOR: Final = "the request does not call for it"
 MADE_ALREADY: Final = "it was made already"
+CROSSED: Final = "stands beside another value in the request"
+LEFT_OUT: Final = "is empty, though the request asks for it"
 
 _PARTS_OF_TIME: Final = ("year", "month", "day", "hour", "minute", "date", "time")
 _DAY_ALONE: Final = len("2024-05-19")
@@ -126,6 +143,9 @@ class Judgement:
             if name not in self._bound:
                 is_content = name in self.tool.labels.content or self._is_only_content
                 yield from (self._of_text if is_content else self._of_deciding)(name, value)
+        if self.planned is not None:
+            yield from self._crossed()
+            yield from self._left_out()
         for name, value in args.items():
             text = " ".join(str(each) for each in leaves(value) if each is not None)
             if has_secret(text, self.origins.secrets):
@@ -195,7 +215,54 @@ class Judgement:
         free = is_usual(schema, name, value) or is_chosen(name, value, self.origins.words)
         return OFFERED if free or not self._bound else None
 
+    def _crossed(self) -> Iterator[Doubt]:
+        """Values that the plan left open and that stand elsewhere in a person's words."""
+        words, args = self.origins.deciding_words, self.pending.args
+        for name, value in args.items():
+            others = [it for key, other in args.items() if key != name for it in leaves(other)]
+            for each in () if name in self._bound else leaves(value):
+                if any(are_crossed(each, it, words) for it in others):
+                    yield Doubt(name, (each,), CROSSED)
+
+    def _left_out(self) -> Iterator[Doubt]:
+        """Arguments that the request asks for, and that are empty."""
+        content, words = self.tool.labels.content, self.origins.deciding_words
+        for name in properties(self.tool.parameters):
+            if name in self._bound or name in content or self.pending.args.get(name):
+                continue
+            if is_asked_for(self.tool, name, words):
+                yield Doubt(name, (), LEFT_OUT)
+
+    def _is_addressed(self, name: str, value: Json) -> bool:
+        """Whether it is what a card has beside an address, where an address is wanted."""
+        folded = str(value).casefold()
+        return wants_address(name) and any(folded in it.others for it in self.origins.cards)
+
+    def _is_other_card(self, value: Json) -> bool:
+        """Whether it is an address of one of several cards, and the request does not say which."""
+        own = [it for it in self.origins.cards if value in it.addresses]
+        if self.planned is None or not own:
+            return False
+        tool, sent = own[0].tool, {*map(str, leaves({**self.pending.args}))}
+        others = [
+            it
+            for it in self.origins.cards
+            if it.tool == tool and value not in it.addresses and sent.isdisjoint(it.addresses)
+        ]
+        calls = [it for it in self.origins.planned or () if it.tool == self.tool.name]
+        if len(calls) > len(others):
+            return False
+        bound = [it.casefold() for it in leaves({**self._bound}) if isinstance(it, str) and it]
+        for clause in clauses(self.origins.deciding_words):
+            is_named = any(stands_in(it, clause) for card in own for it in card.others)
+            is_other = any(stands_in(it, clause) for card in others for it in card.others)
+            if is_named and not is_other and any(it in clause for it in bound):
+                return False
+        return True
+
     def _known(self, name: str, value: Json) -> str | None:
+        if self._is_addressed(name, value) or self._is_other_card(value):
+            return None
         if is_choice(value) or (self._bound and value in choices(self.tool.parameters, name)):
             return None
         source = self.origins.of(value, self._carried, verbatim=not self._bound)

@@ -25,6 +25,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.cards import Card, card_of, is_field_name, rivals_in
 from clew.guards.provenance.numbers import PERSON, Numbers
 from clew.guards.provenance.records import (
     asked_for,
@@ -67,6 +68,8 @@ class Origins:
         self.known: dict[str, str] = {}
         """Texts that something trusted gave, and what."""
         self._fields: dict[str, set[Field]] = {}
+        self.cards: list[Card] = []
+        """What trusted tools gave about somebody with an address."""
         self._selection = Selection()
         self._vocabulary = Vocabulary()
         self._vocabulary.learn(config)
@@ -198,6 +201,11 @@ class Origins:
             return None
         return self._selection.singles_out(name, value, self.words)
 
+    @property
+    def deciding_words(self) -> Sequence[str]:
+        """A person's words that may decide something, casefolded."""
+        return self._deciding
+
     def fields_of(self, value: Json) -> set[Field]:
         """The fields of results that gave a known value, with the tools."""
         return self._fields.get(str(value), set())
@@ -322,8 +330,7 @@ class Origins:
         if not clean:
             return
         if _is_own(tool, seen):
-            self._know(named_leaves(content), where, tool.name)
-            self._know((("", name) for record in records for name in record), where, tool.name)
+            self._learn_own(tool, call, content, where)
             return
         if (one := asked_for(records, call.args)) is not None:
             self._know_fields(tool, one, where)
@@ -332,6 +339,16 @@ class Origins:
         for record in extreme(records, labels.trusted, self.words):
             self._know_fields(tool, record, where)
         self._know((("", name) for name in prefixed(content, self.words)), where, tool.name)
+
+    def _learn_own(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
+        """What a trusted tool gave, but addresses that may have been added to a record."""
+        rivals = rivals_in(content, call.args)
+        own = ((name, it) for name, it in named_leaves(content) if it not in rivals)
+        self._know(own, where, tool.name)
+        names = (name for record in records_of(content) for name in record if is_field_name(name))
+        self._know((("", name) for name in names), where, tool.name)
+        if (card := card_of(tool.name, content, rivals)) is not None and card not in self.cards:
+            self.cards.append(card)
 
     def _know_fields(
         self, tool: ToolSpec, record: Mapping[str, Json], where: str, *, numbers_only: bool = False

@@ -23,6 +23,14 @@ _NEW_WORDS: Final = 5
 """One word in so many may be new, in a sentence that is otherwise made of known words."""
 _TITLE: Final = 2
 """A text of so few words may be the model's own, where nothing that was read has them."""
+_DEMAND: Final = re.compile(
+    r"\b(?:must|ha(?:ve|s) to|required? to|needs? to|password\w*|urgent\w*|immediately|at once)\b"
+    r"|^\W*(?:please\W+)?(?:click|call|contact|send|pay|transfer|reset|visit|open|download|install|"
+    r"run|update|confirm|verify|reply|forward|log in|sign in|change|delete|share|ignore|use)\b"
+    r"|\b(?:import|eval|exec|sudo|curl|rm -\w+|<\w+)\s*[\w(]|\w\(.*\)|[;{}]\s*\w+.*[({=]|`",
+    re.IGNORECASE,
+)
+"""A sentence that tells its readers what to do, or code: the like may be meant for them."""
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
 
 
@@ -42,7 +50,7 @@ class Vocabulary:
         """The sentences of a text with words that are neither known nor in its source.
 
         Some may be new in a sentence, and all of a title, unless untrusted text has them
-        (`was_read`).
+        (`was_read`). A demand or code is not known for standing in the source.
         """
         self.words.update(*(words_in(each.casefold()) for each in self._texts))
         self._texts = []
@@ -62,8 +70,8 @@ class Vocabulary:
         *,
         is_title: bool,
     ) -> bool:
-        words = words_in(sentence.casefold())
-        new = [word for word in words if word not in more and not self.has(word)]
+        words, is_demand = words_in(sentence.casefold()), _DEMAND.search(sentence) is not None
+        new = [word for word in words if (is_demand or word not in more) and not self.has(word)]
         if len(new) * _NEW_WORDS <= len(words):
             return False
         return not is_title or any(not word.isalpha() or was_read(word) for word in new)

@@ -1,0 +1,104 @@
+"""Results of trusted tools that may have been poisoned: which address in a record is its own.
+
+A record has one address of a kind: where it has several, the one in the field that is named for it
+counts, as `email` does, and not one in a note, a list or an object within.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from clew.core.events import Json
+from clew.guards.provenance.records import Record, records_of
+from clew.guards.provenance.values import is_key, leaves
+
+_MAIL: Final = re.compile(r"[^\s@,;]+@[^\s@,;]+\.\w+")
+_ACCOUNT: Final = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}", re.IGNORECASE)
+_OWN_FIELDS: Final = {
+    "mail": ("email", "e_mail", "mail", "address", "email_address"),
+    "account": ("iban", "account", "account_number", "number"),
+}
+_RECIPIENTS: Final = re.compile(
+    r"(?:^|_)(?:to|b?cc|(?:recipient|guest|participant|attendee|invitee|person|e?mail)s?|people)"
+    r"(?:_|$)",
+    re.IGNORECASE,
+)
+"""The name of an argument that wants an address of somebody."""
+_NAMES: Final = ("name", "title", "full_name")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A record of a trusted tool about somebody: their addresses, and what else it has."""
+
+    tool: str
+    addresses: frozenset[str]
+    others: frozenset[str]
+    """Casefolded."""
+
+
+def kind_of(value: Json) -> str:
+    """Whether a value is an address that something can be sent to, and which; "" if none."""
+    if not isinstance(value, str):
+        return ""
+    if _MAIL.fullmatch(value):
+        return "mail"
+    return "account" if _ACCOUNT.fullmatch(value.replace(" ", "")) else ""
+
+
+def wants_address(argument: str) -> bool:
+    """Whether an argument says by its name that it wants an address of somebody."""
+    return _RECIPIENTS.search(argument) is not None
+
+
+def card_of(tool: str, content: Json, rivals: frozenset[str]) -> Card | None:
+    """A result that is one record with an address, as a card."""
+    records = records_of(content)
+    if len(records) != 1:
+        return None
+    texts = [it for it in leaves(records[0]) if isinstance(it, str)]
+    addresses = frozenset(it for it in texts if kind_of(it) and it not in rivals)
+    others = frozenset(it.casefold() for it in texts if not kind_of(it))
+    return Card(tool, addresses, others) if addresses else None
+
+
+def rivals_in(content: Json, args: Mapping[str, Json]) -> frozenset[str]:
+    """Values of a trusted result that are not known for it: somebody may have added them."""
+    records = records_of(content)
+    return frozenset([*_of_others(records, args), *(it for r in records for it in _within(r))])
+
+
+def is_field_name(name: str) -> bool:
+    """Whether the name of a field can be a value: an address or a number is none of a field."""
+    return not kind_of(name) and not is_key(name)
+
+
+def _of_others(records: Sequence[Record], args: Mapping[str, Json]) -> Iterator[str]:
+    """Addresses in records beside the one that was asked for by its name, or in two of the name."""
+    asked = {it.casefold() for it in leaves({**args}) if isinstance(it, str) and it}
+    named = [it for it in records if _name_of(it) in asked]
+    if len(records) == 1 or not named:
+        return
+    own = {*_addresses(named[0])} if len(named) == 1 else set[str]()
+    yield from (it for record in records for it in _addresses(record) if it not in own)
+
+
+def _name_of(record: Record) -> str:
+    return next((it.casefold() for key in _NAMES if isinstance(it := record.get(key), str)), "")
+
+
+def _addresses(value: Json) -> Iterator[str]:
+    yield from (it for it in leaves(value) if isinstance(it, str) and kind_of(it))
+
+
+def _within(record: Record) -> Iterator[str]:
+    """The addresses of a record that another of the kind outdoes, or all that are as good."""
+    pairs = [(name, it) for name, value in record.items() for it in _addresses(value)]
+    for kind, fields in _OWN_FIELDS.items():
+        named = [(name, it) for name, it in pairs if kind_of(it) == kind]
+        distinct = {it for _, it in named}
+        if len(distinct) < 2 or len({name for name, _ in named}) == 1:
+            continue
+        own = {cast("str", record[it]) for it in fields if record.get(it) in distinct}
+        yield from distinct - (own if len(own) == 1 else set())
