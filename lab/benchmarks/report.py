@@ -23,7 +23,8 @@ LIBRARIES: Final = (
 
 INTRODUCTION: Final = (
     "What clew itself costs, as a ratio to something measured beside it in the same run. "
-    "`make bench` measures it and writes this page."
+    "`make bench` measures it and writes this page. clew is measured without the guard that stands "
+    'by default (`Provenance("off")`): no server here plans for it.'
 )
 READING: Final = (
     "Figures are medians over alternating repetitions, each client in a fresh process; minimum and "
