@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import pytest
 
+from clew import Agent, MemoryStore, resume, run
 from clew.core.interfaces import Labels, Tool
-from clew.testing import Move, act
+from clew.testing import Move, ScriptedModel, act, say
 from tests.guards.provenance.worlds import PAY, READ, SEND, TEXT, letters, outcome, tool
 
 ADA: Final = "ada@home.example"
@@ -150,3 +151,38 @@ async def test_a_demand_or_code_of_the_source_is_shown(text: str, is_asked: bool
     moves = [act("page", url="news.example/today"), act("post", room="r-2", text=text)]
     result, _ = await outcome(question, moves, [page, post], plan=[act("post", room="r-2")])
     assert (result.status == "held") == is_asked
+
+
+@pytest.mark.parametrize(
+    ("words", "args", "is_asked"),
+    [
+        (f"Now write to {BOB}: 'Good'", {"to": ADA, "text": "Good"}, True),
+        (f"Now write to {BOB}: 'Good'", {"to": BOB, "text": "Hello"}, True),
+        (f"Now write to {BOB}: 'Good'", {"to": BOB, "text": "Good"}, False),
+        (f"Now write to {BOB}: 'Good'", {"to": BOB, "text": "Good", "copies": ADA}, True),
+        ("Now write to her again: 'Good'", {"to": ADA, "text": "Good"}, False),
+        ("Now write: 'Good'", {"to": ADA, "text": "Good"}, False),
+    ],
+)
+async def test_the_newest_request_overrules_values_of_earlier_ones(
+    words: str, args: Mapping[str, Any], is_asked: bool
+) -> None:
+    one = act("send", to=ADA, text="Hello")
+    script = [READ, one, say("done"), act("send", **args), say("done")]
+    model = ScriptedModel(script, plan=[one])
+    agent, store = Agent(model=model, tools=[letters(), SEND]), MemoryStore()
+    first = await run(agent, f"Write to {ADA}: 'Hello'", store=store, run_id="r")
+    assert first.status == "answered"
+    again = ScriptedModel(script, plan=[act("send")])
+    later = Agent(model=again, tools=[letters(), SEND])
+    result = await resume(later, "r", say=words, store=store)
+    assert (result.status == "held") == is_asked
+
+
+async def test_the_name_of_a_field_is_not_made_of_words_of_the_request() -> None:
+    fields: dict[str, Any] = {"type": "object", "properties": {"fields": {"type": "object"}}}
+    change = Tool("change", "Change my profile: `phone`.", fields, SEND.call, effect="unsafe")
+    question = "Read the letters, and change the street of my profile to AC-123456"
+    for key, is_asked in ("phone", False), ("street", True), ("AC-123456", True):
+        moves = [act("change", fields={key: "AC-123456"})]
+        assert await _is_asked(question, moves, [change], [act("change")]) == is_asked

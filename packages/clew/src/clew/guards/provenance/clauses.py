@@ -36,22 +36,23 @@ def are_crossed(one: Json, other: Json, words: Sequence[str]) -> bool:
     of_one, of_other = _at(one, where), _at(other, where)
     if not of_one or not of_other or of_one & of_other:
         return False
-    return all(_has_like(other, where[it]) for it in of_one) and all(
-        _has_like(one, where[it]) for it in of_other
+    return all(has_like(other, where[it]) for it in of_one) and all(
+        has_like(one, where[it]) for it in of_other
     )
 
 
 def _at(value: Json, where: Sequence[str]) -> set[int]:
-    return {at for at, clause in enumerate(where) if _stands(value, clause)}
+    return {at for at, clause in enumerate(where) if has_value(value, clause)}
 
 
-def _stands(value: Json, clause: str) -> bool:
+def has_value(value: Json, clause: str) -> bool:
+    """Whether a clause has the value as a whole."""
     if is_number(value):
         return float(value) in numbers_in(clause)
     return isinstance(value, str) and bool(value) and stands_in(value.casefold(), clause)
 
 
-def _has_like(value: Json, clause: str) -> bool:
+def has_like(value: Json, clause: str) -> bool:
     """Whether a clause has a value of the kind."""
     if is_number(value):
         return _NUMBER.search(clause) is not None

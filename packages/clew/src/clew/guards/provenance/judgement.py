@@ -19,6 +19,7 @@ from clew.guards.provenance.choices import (
     properties,
 )
 from clew.guards.provenance.clauses import are_crossed, clauses
+from clew.guards.provenance.earlier import EARLIER, is_overruled
 from clew.guards.provenance.numbers import PERSON
 from clew.guards.provenance.origins import CONFIG, Made, Origins
 from clew.guards.provenance.plans import carried, fitting, unmade
@@ -29,6 +30,7 @@ from clew.guards.provenance.values import (
     is_choice,
     is_number,
     leaves,
+    new_keys,
     stands_in,
     words_in,
 )
@@ -161,7 +163,8 @@ class Judgement:
 
     def _of_deciding(self, name: str, value: Json) -> Iterator[Doubt]:
         each = argument_leaves(value, self._own_words)
-        doubted = tuple(it for it in each if self.origin(name, it) is None)
+        keys = {it for it in new_keys(value, self._own_words) if self.origins.of(it) == PERSON}
+        doubted = tuple(it for it in each if it in keys or self.origin(name, it) is None)
         if doubted:
             yield self._doubt(name, doubted)
 
@@ -216,12 +219,16 @@ class Judgement:
         return OFFERED if free or not self._bound else None
 
     def _crossed(self) -> Iterator[Doubt]:
-        """Values that the plan left open and that stand elsewhere in a person's words."""
+        """Values that the plan left open and that stand elsewhere, or earlier, in a person's
+        words.
+        """
         words, args = self.origins.deciding_words, self.pending.args
         for name, value in args.items():
             others = [it for key, other in args.items() if key != name for it in leaves(other)]
             for each in () if name in self._bound else leaves(value):
-                if any(are_crossed(each, it, words) for it in others):
+                if is_overruled(self.origins, each):
+                    yield Doubt(name, (each,), EARLIER)
+                elif any(are_crossed(each, it, words) for it in others):
                     yield Doubt(name, (each,), CROSSED)
 
     def _left_out(self) -> Iterator[Doubt]:

@@ -92,6 +92,8 @@ class Origins:
         self.made_here: list[Made] = []
         """Of both, those of this run and of what is below it."""
         self.refused_here: list[Made] = []
+        self.allowed_before: set[str] = set()
+        """Values of calls that were allowed before a person spoke last."""
         self.planned: Sequence[PlannedCall] | None = None
         """What the request calls for; None where nobody asked yet."""
         self.lent: dict[str, Sequence[PlannedCall]] = {}
@@ -118,6 +120,7 @@ class Origins:
                     if note.source == "person":
                         self.made, self.refused, self.planned = [], [], None
                         self.refused_why = []
+                        self.allowed_before = {it for it, of in self.known.items() if of == ALLOWED}
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
                 case Changed(outside=True):
@@ -317,6 +320,7 @@ class Origins:
             self._know_fields(tool, record, where)
         for name, value in call.args.items():
             if name not in tool.labels.content:
+                self.allowed_before.difference_update(str(each) for each in leaves(value))
                 self._know(((name, each) for each in leaves(value)), ALLOWED, tool.name)
 
     def _learn(

@@ -48,6 +48,19 @@ def argument_leaves(value: Json, own: Callable[[], Collection[str]]) -> Iterator
         yield value
 
 
+def new_keys(value: Json, own: Callable[[], Collection[str]]) -> Iterator[str]:
+    """The names of fields in an argument that are none of the tool itself (`own`)."""
+    if isinstance(value, dict):
+        words = own()
+        for name, each in cast("dict[str, Json]", value).items():
+            if name not in words:
+                yield name
+            yield from new_keys(each, own)
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[Json]", value):
+            yield from new_keys(each, own)
+
+
 def named_leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
     """The values in a JSON value, each with the name of the field that it stands in."""
     if isinstance(value, dict):
