@@ -48,7 +48,8 @@ def is_asked_for(tool: ToolSpec, name: str, words: Sequence[str]) -> bool:
     description says is done with it, as in "invite guests".
     """
     plain = name.casefold().replace("_", " ")
-    verbs = re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", tool.description.casefold())
+    about = tool.description.casefold()
+    verbs = re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", about) if plain in about else ()
     return any(stands_in(it, text) for it in (plain, *verbs) for text in words)
 
 

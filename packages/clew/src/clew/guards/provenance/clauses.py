@@ -25,16 +25,14 @@ def clauses(words: Sequence[str]) -> Iterator[str]:
         yield from filter(str.strip, _BETWEEN.split(text))
 
 
-def are_crossed(one: Json, other: Json, words: Sequence[str]) -> bool:
-    """Whether casefolded words have both values, each only beside another one of the kind.
+def are_crossed(one: Json, other: Json, where: Sequence[str]) -> bool:
+    """Whether casefolded clauses have both values, each only beside another one of the kind.
 
     Where something is said of each or all of them it is not asked.
     """
-    where = [*clauses(words)]
-    if any(map(_EACH.search, where)):
+    if not (of_one := _at(one, where)) or not (of_other := _at(other, where)):
         return False
-    of_one, of_other = _at(one, where), _at(other, where)
-    if not of_one or not of_other or of_one & of_other:
+    if of_one & of_other or any(map(_EACH.search, where)):
         return False
     return all(has_like(other, where[it]) for it in of_one) and all(
         has_like(one, where[it]) for it in of_other

@@ -222,13 +222,15 @@ class Judgement:
         """Values that the plan left open and that stand elsewhere, or earlier, in a person's
         words.
         """
-        words, args = self.origins.deciding_words, self.pending.args
+        where, args = [*clauses(self.origins.deciding_words)], self.pending.args
+        if len(where) == 1 or len(self._bound) == len(args):
+            return
         for name, value in args.items():
             others = [it for key, other in args.items() if key != name for it in leaves(other)]
             for each in () if name in self._bound else leaves(value):
                 if is_overruled(self.origins, each):
                     yield Doubt(name, (each,), EARLIER)
-                elif any(are_crossed(each, it, words) for it in others):
+                elif any(are_crossed(each, it, where) for it in others):
                     yield Doubt(name, (each,), CROSSED)
 
     def _left_out(self) -> Iterator[Doubt]:
