@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 SCENARIO = "effects of every kind"
 ROOT = Path(__file__).parents[2]
-WRITES = 10  # appends of the whole run: see test_the_number_of_writes
+WRITES = 11  # appends of the whole run: see test_the_number_of_writes
 
 
 Work = Callable[..., tuple[int, str]]

@@ -10,6 +10,7 @@ from clew.support.errors import PartError
 from clew.testing import ScriptedModel, act, say
 
 MADE = sorted({*get_args(Code)} - UNMADE)
+REFUSALS = sorted(UNMADE - {"waits"})
 
 
 @tool(effect="read")
@@ -35,7 +36,13 @@ async def test_a_code_of_a_call_that_was_made_is_refused(code: str, kind: str) -
     assert "\n" not in str(it.value)
 
 
-@pytest.mark.parametrize("code", sorted(UNMADE))
+async def test_a_guard_puts_no_call_off_by_a_code() -> None:
+    """It holds the call, and says `gather`."""
+    with pytest.raises(PartError, match=r"gives the code 'waits': hold the call, with gather=True"):
+        await run(agent("waits", "deny"), "Look.", store=MemoryStore())
+
+
+@pytest.mark.parametrize("code", REFUSALS)
 async def test_any_other_code_is_that_of_the_observation(code: Any) -> None:
     store = MemoryStore()
     result = await run(agent(code, "deny"), "Look.", store=store)

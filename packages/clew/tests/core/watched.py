@@ -17,7 +17,7 @@ CODECS = ("native", "paper", "labelled", "json")
 
 @dataclass
 class Watched:
-    """A model that keeps every prompt it is sent."""
+    """A model that keeps every prompt for a thought."""
 
     inner: Model
     sent: list[Prompt] = field(default_factory=list[Prompt])
@@ -26,7 +26,8 @@ class Watched:
         return getattr(self.inner, name)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        self.sent.append(prompt)
+        if prompt.purpose == "think":
+            self.sent.append(prompt)
         return await self.inner.complete(prompt, on_text)
 
 

@@ -228,6 +228,8 @@ def validate_verdict(verdict: object, name: str, what: str = "guard") -> Verdict
             raise PartError(f"{who} amends a call without saying how: give args; {_MEND}")
         if (code := checked.code) not in UNMADE:
             raise PartError(f"{who} gives the code {code!r}: it says that a call was made; {_MEND}")
+        if code == "waits":
+            raise PartError(f"{who} gives the code {code!r}: hold the call, with gather=True")
         return msgspec.convert(plain(checked), Verdict)
     except PartError:
         raise
