@@ -26,6 +26,8 @@ from clew import (
     run,
 )
 from clew.cli.render import render_event
+from clew.core.events import RawCall, Reply, encode
+from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing import Move, ScriptedModel, act, acts, finish, say
 from tests.core.relay import RELAY
@@ -44,7 +46,7 @@ class Desk:
         lines = [partial(self._say, line) for line in script]
         codec = options.get("codec", "native")
         model = ScriptedModel(lines, codec=codec, tools=tools, plan=script)
-        guards = options.pop("guards", [put_off_sends])
+        guards = [*options.pop("guards", [put_off_sends]), Provenance("off")]
         self.agent = Agent(model=model, tools=tools, guards=guards, **options)
 
     def _say(self, move: Move, prompt: Prompt) -> Move:
@@ -250,3 +252,100 @@ async def test_it_is_replayed_and_shown(tmp_path: Path) -> None:
     shown = [block.text for e in record.entries for block in render_event(e.event, 2)]
     assert "a person is asked about 1.1" in shown
     assert desk.done == ["send one"]
+
+
+async def test_a_hold_stays_one_whatever_the_guard_says_later(tmp_path: Path) -> None:
+    """A guard that looks at the step, or at how far the run is, sees another one in the end."""
+
+    async def hold_two(call: Call, trajectory: Trajectory) -> Verdict | None:
+        both = len(trajectory.step.calls) > 1
+        return Verdict("hold", "two at once", gather=True) if both else None
+
+    script = [acts(act("send", text="one"), act("send", text="two")), say("sent"), say("Sent.")]
+    desk = Desk(tmp_path, script, guards=[hold_two])
+    held = await desk.run()
+    assert len(held.pending_approvals) == 2
+    assert desk.done == []
+
+
+async def test_what_was_approved_is_what_is_made(tmp_path: Path) -> None:
+    """Guards that change arguments do so before a person looks, and once."""
+
+    async def louder(call: Call, trajectory: Trajectory) -> Verdict | None:
+        text = str(call.args.get("text", ""))
+        return Verdict("amend", "louder", args={"text": f"{text}!"}) if text else None
+
+    script = [act("send", text="one"), act("put", text="two"), say("sent"), say("Sent.")]
+    desk = Desk(tmp_path, script, guards=[louder, put_off_sends])
+    held = await desk.run()
+    assert [each.args for each in held.pending_approvals] == [{"text": "one!"}]
+    await desk.rule(c3_1=True)
+    assert desk.done == ["send one!", "put two!"]
+
+
+async def test_a_secret_is_not_sent_blotted_out(tmp_path: Path, monkeypatch: Any) -> None:
+    """The record does not keep it, so a call with it cannot be approved."""
+    monkeypatch.setenv("MY_API_KEY", "supersecretvalue123")
+    script = [act("send", text="key supersecretvalue123"), say("sent"), say("Not sent.")]
+    desk = Desk(tmp_path, script)
+    held = await desk.run()
+    await desk.rule(**{f"c{held.pending_approvals[0].call.replace('.', '_')}": True})
+    assert desk.done == []
+
+
+async def test_equal_effects_behind_a_call_that_was_put_off_are_all_done(tmp_path: Path) -> None:
+    """Set, change, set back: only what a person is asked about is one call."""
+    texts = [act("put", text=text) for text in "aba"]
+    script = [act("send", text="one"), *texts, say("sent"), say("Sent.")]
+    desk = Desk(tmp_path, script)
+    (asked,) = (await desk.run()).pending_approvals
+    await desk.rule(**{f"c{asked.call.replace('.', '_')}": True})
+    assert desk.done == ["send one", "put a", "put b", "put a"]
+
+
+async def test_an_id_that_comes_again_is_the_same_call(tmp_path: Path) -> None:
+    """As without the waiting: the server sends a call twice, and it is made once."""
+
+    def call(name: str, text: str, id_: str) -> Reply:
+        raw = RawCall(name, encode({"text": text}).decode(), id_)
+        return Reply(calls=(raw,), finish="calls")
+
+    put = call("put", "two", "fe90cc71aa")
+    script: list[Any] = [call("send", "one", "a01bb45c99"), put, say("sent"), put, say("Sent.")]
+    ledger, store = Ledger(tmp_path / "effects"), MemoryStore()
+    agent = Agent(ScriptedModel(script), effect_tools(ledger), guards=[put_off_sends])
+    held = await run(agent, "Write letters", store=store, run_id="r")
+    await rule("r", held.pending_approvals[0].call, allow=True, store=store)
+    assert (await resume(agent, "r", store=store)).answer == "Sent."
+    assert len(ledger.lines()) == 2
+
+
+async def test_sub_agents_and_programs_that_act_wait_too(tmp_path: Path) -> None:
+    """Their effects come behind the one that was put off."""
+    below = Desk(tmp_path, [act("put", text="two"), say("put")], guards=[])
+    clerk = delegate(below.agent, name="clerk", description="Puts.")
+    script = [act("send", text="one"), act("clerk", task="Put two"), say("sent"), say("Sent.")]
+    tools = [clerk, *effect_tools(below.ledger)]
+    guards = [put_off_sends, Provenance("off")]
+    agent = Agent(ScriptedModel(script), tools=tools, guards=guards)
+    held = await run(agent, "Write", store=below.store, run_id="r")
+    assert held.reason == "waiting for a ruling on 3.1"
+    await rule("r", "3.1", allow=True, store=below.store)
+    assert (await resume(agent, "r", store=below.store)).answer == "Sent."
+    assert below.done == ["send one", "put two"]
+
+
+async def test_a_cancelled_call_is_not_asked_about_later(tmp_path: Path) -> None:
+    """A person interrupts the run before it would end: nothing of it waits any more."""
+    script = [act("send", text="one"), act("lookup", key="a"), say("Lima.")]
+    desk = Desk(tmp_path, script)
+
+    async def stop(call: Call, trajectory: Trajectory) -> Verdict | None:
+        if call.action.name == "lookup":
+            await cancel("r", store=desk.store)
+        return None
+
+    agent = desk.agent.replace(guards=[put_off_sends, stop, Provenance("off")])
+    assert (await run(agent, "Write", store=desk.store, run_id="r")).status == "interrupted"
+    result = await resume(agent, "r", say="Capital of Peru?", store=desk.store)
+    assert (result.status, result.answer) == ("answered", "Lima.")

@@ -10,7 +10,7 @@ from typing import Final
 
 from clew.core.effects import is_strategy
 from clew.core.engine import Engine
-from clew.core.events import AnyEvent, Gathered, Observation
+from clew.core.events import EFFECTFUL, RUN_CODE, AnyEvent, Gathered, Observation
 from clew.core.observations import closed_answers
 from clew.core.trajectory import Call, Step, Trajectory
 
@@ -29,13 +29,21 @@ def put_off(engine: Engine, trajectory: Trajectory, ready: Sequence[Call]) -> li
     behind one that was put off: they happen in the order in which the model asks for them.
     """
     if ready:
-        behind = any(call.action.name in engine.effectful for call in trajectory.put_off)
-        waits = [call for call in ready if behind and _is_new_effect(engine, call)]
+        behind = any(_acts(engine, call) for call in trajectory.put_off)
+        waits = [call for call in ready if behind and _acts(engine, call) and not call.ruling]
         return [_later(call) for call in waits if _may_wait(trajectory, call)]
     pending = trajectory.step.pending
     if all(_is_gathered(call) and _may_wait(trajectory, call) for call in pending):
         return [_later(call) for call in pending]
     return []
+
+
+def to_judge(step: Step) -> list[Call]:
+    """The calls whose turn to be judged it is.
+
+    Of those that were put off the next one, once a person has ruled on all that were held.
+    """
+    return one_by_one(step) if step.gathered else step.pending
 
 
 def one_by_one(step: Step) -> list[Call]:
@@ -44,8 +52,12 @@ def one_by_one(step: Step) -> list[Call]:
     return [] if any(call.held for call in pending) else pending[:1]
 
 
-def _is_new_effect(engine: Engine, call: Call) -> bool:
-    return call.action.name in engine.effectful and not (call.ruling or call.attempts)
+def _acts(engine: Engine, call: Call) -> bool:
+    """Whether a call has an effect, or may have those of a sub-agent or of a program."""
+    if call.action.name == RUN_CODE:
+        return bool(engine.effectful)
+    tool = engine.tools.get(call.action.name)
+    return tool is not None and tool.effect in EFFECTFUL
 
 
 def _is_gathered(call: Call) -> bool:
@@ -55,9 +67,10 @@ def _is_gathered(call: Call) -> bool:
 def _may_wait(trajectory: Trajectory, call: Call) -> bool:
     """Whether the run goes on without its result, as a program or a strategy cannot.
 
-    A call that was put off before is asked about at once.
+    A call that was put off before is asked about at once, and one that has begun goes on.
     """
-    return call.position <= len(trajectory.step.calls) and not is_strategy(trajectory)
+    written = call.position <= len(trajectory.step.calls)
+    return written and not call.attempts and not is_strategy(trajectory)
 
 
 def _later(call: Call) -> Observation:

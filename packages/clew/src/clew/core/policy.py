@@ -149,6 +149,8 @@ async def _ask_guards(
             case Verdict(kind="hint"):
                 if (hint := Judged(call.key, verdict, by=name)) not in call.hints:
                     events.append(hint)
+            case Verdict(kind="amend") if approved:  # they were shown as amended
+                continue
             case Verdict(kind="amend", args=dict(args)):
                 if problems := engine.validators[tool.name](args):
                     return [

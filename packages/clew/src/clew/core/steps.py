@@ -280,11 +280,12 @@ class Step(msgspec.Struct, gc=False):
         return new
 
     def gather(self, put_off: Iterable[Call]) -> tuple[Call, ...]:
-        """Add calls of earlier steps, as they were to be made then."""
-        first = len(self.all_calls) + 1
+        """Add calls of earlier steps: held as they were, others to be judged again."""
         self.gathered = tuple(
-            Call(f"{self.number}.{n}", replace(it.action, args=it.args, redacted=it.redacted))
-            for n, it in enumerate(put_off, first)
+            replace(call, key=f"{self.number}.{number}", observation=None)
+            if call.verdict is not None and call.verdict.verdict.kind == "hold"
+            else Call(f"{self.number}.{number}", call.action, id=call.id)
+            for number, call in enumerate(put_off, len(self.all_calls) + 1)
         )
         self.asked += self.gathered
         return self.gathered

@@ -242,9 +242,7 @@ class Trajectory:
             case Judged():
                 self._judge(event)
             case Gathered():
-                new = self.step.gather(map(self.call, event.calls))
-                self._calls.update((call.key, call) for call in new)
-                self.put_off = []
+                self._gather(event)
             case Note():
                 self._note(event)
             case Planned():
@@ -277,6 +275,7 @@ class Trajectory:
             case Stop():
                 self.stop = event
                 self.step.concluded = event.status != "held"
+                self.put_off = [] if event.status == "interrupted" else self.put_off
                 if event.status == "refused":
                     self._withhold()
             case Cancel():
@@ -472,7 +471,7 @@ class Trajectory:
             best = self._evidence.setdefault(piece.doc_id, piece)
             if piece.score > best.score:
                 self._evidence[piece.doc_id] = piece
-        if observation.code == "waits" and call.hash not in {it.hash for it in self.put_off}:
+        if observation.code == "waits" and not self._waits_already(call):
             self.put_off.append(call)
         if call.action.name == FINISH:
             if observation.code in _REFUSED:
@@ -482,6 +481,19 @@ class Trajectory:
         if observation.spent is not None:
             for totals in (self.total, self.spent):
                 totals.add(observation.spent)
+
+    def _waits_already(self, call: Call) -> bool:
+        """Whether a person is asked about the same call: a model may insist on it."""
+        held = call.verdict is not None and not call.redacted
+        return held and any(it.verdict and it.hash == call.hash for it in self.put_off)
+
+    def _gather(self, event: Gathered) -> None:
+        new = self.step.gather(map(self.call, event.calls))
+        self._calls.update((call.key, call) for call in new)
+        for call in new:
+            if call.id:
+                self._by_id.setdefault(call.id, []).append(call)
+        self.put_off = []
 
     def _note(self, note: Note) -> None:
         self._tell(note.done)
