@@ -342,3 +342,15 @@ def test_without_git_nothing_is_named_by_it(root: Path, monkeypatch: pytest.Monk
     assert named_by_settings(str(root)) == []
     assert not is_plain(str(root / ".git"))
     assert is_plain(str(root / "sub"))  # no settings: git's own
+
+
+@pytest.mark.parametrize("name", ["", "-wal", ".heads", ".claims"])
+async def test_a_store_of_runs_in_the_folder_is_not_written(root: Path, name: str) -> None:
+    """The record of the run itself may lie there."""
+    (root / "runs.sqlite").write_bytes(b"SQLite format 3\0")
+    (root / "runs.sqlite.heads").write_bytes(b"clew")
+    path = f"runs.sqlite{name}"
+    before = (root / path).read_bytes() if (root / path).exists() else b""
+    (seen,) = await ran(root, act("write_file", path=path, content="x", overwrite=bool(before)))
+    assert "store of runs" in seen.text
+    assert ((root / path).read_bytes() if before else b"") == before

@@ -46,7 +46,7 @@ class Desk:
         lines = [partial(self._say, line) for line in script]
         codec = options.get("codec", "native")
         model = ScriptedModel(lines, codec=codec, tools=tools, plan=script)
-        guards = [*options.pop("guards", [put_off_sends]), Provenance("off")]
+        guards: list[Any] = [*options.pop("guards", [put_off_sends]), Provenance("off")]
         self.agent = Agent(model=model, tools=tools, guards=guards, **options)
 
     def _say(self, move: Move, prompt: Prompt) -> Move:
@@ -325,8 +325,8 @@ async def test_sub_agents_and_programs_that_act_wait_too(tmp_path: Path) -> None
     below = Desk(tmp_path, [act("put", text="two"), say("put")], guards=[])
     clerk = delegate(below.agent, name="clerk", description="Puts.")
     script = [act("send", text="one"), act("clerk", task="Put two"), say("sent"), say("Sent.")]
-    tools = [clerk, *effect_tools(below.ledger)]
-    guards = [put_off_sends, Provenance("off")]
+    tools: list[Any] = [clerk, *effect_tools(below.ledger)]
+    guards: list[Any] = [put_off_sends, Provenance("off")]
     agent = Agent(ScriptedModel(script), tools=tools, guards=guards)
     held = await run(agent, "Write", store=below.store, run_id="r")
     assert held.reason == "waiting for a ruling on 3.1"

@@ -23,6 +23,7 @@ _NAMES: Final = (
      "it holds keys and settings of programs"),
     (re.compile(r".*\.mcp\.json", re.DOTALL),
      "it says which tools of MCP servers were approved"),
+    (re.compile(r".*\.(?:heads|claims)", re.DOTALL), "it belongs to a store of runs"),
 )  # fmt: skip
 """Names of files that decide what programs, clew among them, may do."""
 
@@ -45,6 +46,8 @@ def why_protected(root: str, where: str, own: Iterable[str], named: Iterable[str
     folders, _, name = where.rpartition("/")
     if why := _why_of_name(name):
         return why
+    if os.path.exists(f"{path.removesuffix('-wal').removesuffix('-shm')}.heads"):
+        return "it is a store of runs"
     if _is_below(path, own) or _is_alias(path, own):
         return "it is protected from this agent"
     if _is_below(path, named):

@@ -248,6 +248,7 @@ class LabelsTable(FileTable, frozen=True):
     egress: bool | None = None
     traces: bool | None = None
     secret: bool | None = None
+    contained: bool | None = None
 
 
 class RetrievalTable(FileTable, frozen=True):

@@ -119,6 +119,7 @@ steps = 15
 # egress = false        # whether arguments leave although it only reads
 # traces = false        # whether others can see that it was called
 # secret = false        # whether a result goes nowhere unasked
+# contained = false     # whether all that it does stays in a folder of yours: it is not judged
 
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.
