@@ -559,7 +559,8 @@ def guards(o: Outcome) -> Iterator[str]:
 
 
 @promise(
-    "labels.content", "labels.egress", "labels.secret", "labels.traces", "labels.trusted",
+    "labels.contained", "labels.content", "labels.egress", "labels.secret", "labels.traces",
+    "labels.trusted",
     name="labels",
     values={"labels": {"<ACTS>": {"content": ["text"], "egress": True, "secret": True}}},
 )  # fmt: skip

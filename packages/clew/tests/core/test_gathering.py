@@ -100,6 +100,24 @@ async def test_what_is_refused_holds_up_nothing_else(tmp_path: Path) -> None:
     assert "stored two" in told
 
 
+async def test_each_call_is_made_only_as_it_was_ruled_on(tmp_path: Path) -> None:
+    """Every mixture of yes and no, of three calls with an effect behind them."""
+    for number in range(8):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        calls = [act("send", text=text) for text in ("one", "two", "three")]
+        script = [*calls, act("put", text="four"), say("sent"), say("Done.")]
+        desk = Desk(folder, script)
+        held = await desk.run()
+        allowed = [bool(number >> bit & 1) for bit in range(3)]
+        keys = [f"c{each.call.replace('.', '_')}" for each in held.pending_approvals]
+        result = await desk.rule(**dict(zip(keys, allowed, strict=True)))
+        assert result.answer == "Done."
+        texts = ("one", "two", "three")
+        sent = [f"send {it}" for it, allow in zip(texts, allowed, strict=True) if allow]
+        assert desk.done == [*sent, "put four"]
+
+
 @pytest.mark.parametrize("codec", ["native", "labelled", "json"])
 async def test_the_model_is_told_what_waits_and_what_came_of_it(tmp_path: Path, codec: str) -> None:
     """In every format: at once that the call is not made yet, in the end its result."""

@@ -8,7 +8,7 @@ One script can so drive every provider. Nothing beyond the standard library is n
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, cast
@@ -112,7 +112,8 @@ class HttpServer:
 
     def __init__(self, service: Service, script: Script = (), *, piece: int = 0) -> None:
         turns: Iterator[Turn] = iter(()) if callable(script) else iter(script)
-        self._plan = written_plan(() if callable(script) else _calls_of(script))
+        listed: Iterable[Turn] = () if callable(script) else script
+        self._plan = written_plan(_calls_of(listed) if isinstance(listed, Sequence) else ())
         self._next: Callable[[dict[str, Any]], Turn] = (
             script
             if callable(script)

@@ -38,16 +38,8 @@ def put_off(engine: Engine, trajectory: Trajectory, ready: Sequence[Call]) -> li
     return []
 
 
-def to_judge(step: Step) -> list[Call]:
-    """The calls whose turn to be judged it is.
-
-    Of those that were put off the next one, once a person has ruled on all that were held.
-    """
-    return one_by_one(step) if step.gathered else step.pending
-
-
 def one_by_one(step: Step) -> list[Call]:
-    """Which of the calls that were put off is made now: none while one of them is held."""
+    """Whose turn it is of the calls that were put off: nobody's while one of them is held."""
     pending = step.pending
     return [] if any(call.held for call in pending) else pending[:1]
 

@@ -23,7 +23,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.execute import perform
-from clew.core.gathering import one_by_one, put_off, taken_up, to_judge
+from clew.core.gathering import one_by_one, put_off, taken_up
 from clew.core.interfaces import Tripped
 from clew.core.journal import Journal
 from clew.core.moves import next_move
@@ -82,15 +82,15 @@ async def advance(engine: Engine, journal: Journal) -> None:
 async def act(engine: Engine, journal: Journal) -> None:
     """Judge all pending calls and perform those that are allowed; others wait, or are put off."""
     trajectory, step = journal.trajectory, journal.trajectory.step
-    await judge(engine, journal, to_judge(step))
-    ready = [call for call in step.pending if not call.held]
-    ready = one_by_one(step) if step.gathered else ready
+    in_turn = one_by_one(step) if step.gathered else step.pending
+    await judge(engine, journal, in_turn)
+    ready = [call for call in in_turn if not (call.held or call.observation)]
     if (trajectory.put_off or not ready) and (later := put_off(engine, trajectory, ready)):
         await journal.record(*later)
     elif ready:
         await observe(engine, journal, ready)
-    elif step.pending:
-        await journal.record(held_stop(*(call.key for call in step.pending if call.held)))
+    elif held := [call.key for call in step.pending if call.held]:
+        await journal.record(held_stop(*held))
 
 
 async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
