@@ -10,7 +10,6 @@ from tests.matrix.promises import USUAL
 KEPT: Final = {
     "limits.unknown": "a call is in doubt only where a run was killed or its tool failed midway",
     "labels": "they are for the guard that cells turn off: no model here plans",
-    "provenance.exempt": "the level that a file has asks nothing of these first calls",
     "screens": "a file has them unless it says otherwise",
     "rewinds.by": "a file has this one unless it says otherwise",
     "strategy": "it is the way to answer, which cells set",
