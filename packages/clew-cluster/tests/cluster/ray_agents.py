@@ -12,6 +12,7 @@ import anyio
 from clew import Agent, tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
+from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish, position
 from clew.tools import Key
 from clew_mcp import mcp_tools_sync
@@ -91,15 +92,19 @@ def asker() -> Agent:
     folder = Path(os.environ["LEDGER"]).parent
     server = Plain(folder / "plain").server(only=("pid",))
     tools = mcp_tools_sync(server, pins=folder / "plain" / "pins.json")
-    return Agent(model=ScriptedModel([act("plain_pid"), finish("told")]), tools=tools)
+    return Agent(
+        model=ScriptedModel([act("plain_pid"), finish("told")]),
+        tools=tools,
+        guards=[Provenance("off")],
+    )
 
 
 def reader() -> Agent:
     """Three steps without an effect."""
-    return Agent(model=Clerk((reverse,), 0.0), tools=[reverse])
+    return Agent(model=Clerk((reverse,), 0.0), tools=[reverse], guards=[Provenance("off")])
 
 
 def clerk() -> Agent:
     """Four steps with effects."""
     tools = (reverse, put, send)
-    return Agent(model=Clerk(tools, 0.02), tools=list(tools))
+    return Agent(model=Clerk(tools, 0.02), tools=list(tools), guards=[Provenance("off")])

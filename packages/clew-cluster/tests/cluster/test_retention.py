@@ -26,7 +26,7 @@ async def test_runs_move_into_a_database_and_back(
     one, two = make(tmp_path / "from"), make(tmp_path / "back")
     database = open_store(f"{postgres_server.address()}?schema={make.__name__}_archive")
     await everything(one)
-    wanted = await contents(one)
+    wanted = {run: (lines, [], more) for run, (lines, _, more) in (await contents(one)).items()}
     for store, other in ((one, database), (database, two)):
         await export_runs(archive := io.BytesIO(), store=store)
         for times in (1, 2):

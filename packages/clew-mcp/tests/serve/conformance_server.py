@@ -63,7 +63,9 @@ ENUMS: Final[dict[str, Any]] = {
 
 def agent(name: str, script: tuple[Line, ...], *tools: Tool, **more: Any) -> ServedAgent:
     """An agent of a name, which plays a script."""
-    return ServedAgent(name, Agent(ScriptedModel(script, tools=tools), tools=tools, **more))
+    return ServedAgent(
+        name, Agent(ScriptedModel(script, tools=tools), tools=tools, **more), trusted=True
+    )
 
 
 def asking(name: str, schema: Mapping[str, Any]) -> ServedAgent:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, replay, run, tool
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_strategies import AnswerVerdict, Reflexion, strategy_agent
 
@@ -38,7 +39,9 @@ async def test_a_trial_that_writes_the_call_otherwise_is_held(
         told = any("Write it anew." in part.text for part in prompt)
         return act("send", to="ada", **(then if told else first))
 
-    agent = Agent(ScriptedModel([letter, say("It is sent.")]), tools=[send])
+    agent = Agent(
+        ScriptedModel([letter, say("It is sent.")]), tools=[send], guards=[Provenance("off")]
+    )
     judge = Agent(ScriptedModel([finish({"passed": False, "why": "no"})]), answer=AnswerVerdict)
     reflector = Agent(ScriptedModel([say("Write it anew.")]))
     whole = strategy_agent(Reflexion(agent, evaluator=judge, reflector=reflector, trials=2), agent)
