@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.slow
 
 SOURCE = Path(clew.__file__).parent
 TESTS = Path(__file__).parents[2]
+_HOME = tempfile.mkdtemp()
+"""Whose the records are: one user's, of all processes."""
 
 
 def deeds(what: str, build: Path, folder: Path) -> Any:
@@ -28,8 +31,9 @@ def deeds(what: str, build: Path, folder: Path) -> Any:
     path = os.pathsep.join([str(build), str(TESTS)])
     command = [sys.executable, "-m", "tests.wording.deeds", what, str(folder / "runs.sqlite")]
     done = subprocess.run(
-        command, env=os.environ | {"PYTHONPATH": path}, cwd=folder, capture_output=True, check=False
-    )
+        command, env=os.environ | {"PYTHONPATH": path, "XDG_DATA_HOME": _HOME}, cwd=folder,
+        capture_output=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()[-2_000:]
     return json.loads(done.stdout)
 
