@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,8 @@ async def test_runs_move_into_a_database_and_back(
     one, two = make(tmp_path / "from"), make(tmp_path / "back")
     database = open_store(f"{postgres_server.address()}?schema={make.__name__}_archive")
     await everything(one)
-    wanted = {run: (lines, [], more) for run, (lines, _, more) in (await contents(one)).items()}
+    before = await contents(one)
+    wanted: dict[str, Any] = {run: (lines, [], more) for run, (lines, _, more) in before.items()}
     for store, other in ((one, database), (database, two)):
         await export_runs(archive := io.BytesIO(), store=store)
         for times in (1, 2):
