@@ -96,7 +96,7 @@ async def test_what_is_refused_holds_up_nothing_else(tmp_path: Path) -> None:
     assert (await desk.rule(c3_2=False)).answer == "Only two."
     assert desk.done == ["put two"]
     told = desk.prompts[-1]
-    assert "A person has ruled on the calls that were put off" in told
+    assert "What came of the calls that were put off" in told
     assert "stored two" in told
 
 

@@ -36,7 +36,7 @@ from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
-from clew.guards.provenance import BoundProvenance, Provenance, judged
+from clew.guards.provenance import LEVELS, BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
 from clew.support.parts import Patience, names_of
 from clew.tools.finish import answer_schema, finish_tool
@@ -182,10 +182,10 @@ class Composition:
         """What knows where values come from, and asks about calls where anything can act.
 
         It stands by default: whoever forgets it has it. One that is off is there too: in a sub-run
-        that of the run above may be stricter.
+        that of the run above may be stricter. Of several the strictest counts.
         """
         guards = (each for each in self.agent.guards if isinstance(each, Provenance))
-        guard = next(guards, Provenance())
+        guard = max(guards, key=lambda each: LEVELS.index(each.level), default=Provenance())
         delegating = [tool for tool in self.own_tools if isinstance(tool, AgentTool)]
         runs = {it.name: frozenset(names) for it in delegating if (names := acting_below(it))}
         return guard.over(self.tools, self.instructions.text, runs)

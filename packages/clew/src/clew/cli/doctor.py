@@ -85,7 +85,10 @@ def _grouped(findings: list[Finding]) -> Iterator[Finding]:
         if len(names) > 1:
             detail = f"{detail}: {', '.join(names)}"
         yield Finding(
-            area, names[0] if len(names) == 1 else f"{len(names)} {area}s", usable, detail
+            area,
+            names[0] if len(names) == 1 else f"{len(names)} {area.removesuffix('s')}s",
+            usable,
+            detail,
         )
 
 

@@ -237,7 +237,7 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
     for each in pending(end):
         yield from render_approval(each, end.store, run_id)
     if tools := _judged_by_origin(end.record):
-        text = f"provenance = {{ exempt = {json_text(tools)} }} in an agent file"
+        text = f"provenance = {{ exempt = {json_text(tools)} }} in an agent file, above its tables"
         yield TextBlock("Never ask", inert(text))
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":

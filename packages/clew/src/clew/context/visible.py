@@ -50,7 +50,7 @@ _TAIL: Final = 5
 EFFECT_CHARS: Final = 200
 """The most of a line that tells of an effect."""
 
-RULED_ON: Final = "A person has ruled on the calls that were put off:"
+RULED_ON: Final = "What came of the calls that were put off:"
 
 _DONE: Final = "Done in them all the same (do not do it again unless it is to happen twice):"
 

@@ -247,8 +247,8 @@ class Trajectory:
                 self._note(event)
             case Planned():
                 self.planned = event
-                self.total.usage += event.usage
-                self.spent.usage += event.usage
+                self.total.charge(event.usage)
+                self.spent.charge(event.usage)
             case _:
                 self._turn(event)
 

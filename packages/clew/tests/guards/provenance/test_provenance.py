@@ -23,6 +23,7 @@ from clew import tool as tool_of
 from clew.core.events import Json, Planned, Verdict
 from clew.core.interfaces import Labels, Tool
 from clew.guards import Provenance
+from clew.guards.provenance import Level
 from clew.testing import Move, ScriptedModel, act, acts, say
 from tests.guards.provenance.worlds import (
     FETCH,
@@ -555,3 +556,23 @@ async def test_arguments_that_a_person_wrote_are_not_asked_about_again() -> None
     args: dict[str, Json] = {"to": "new@elsewhere.example", "text": "www.new.example"}
     await rule("r", "2.1", allow=True, args=args, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
+
+
+@pytest.mark.parametrize("levels", [("off", "strict"), ("strict", "off"), ("standard", "strict")])
+async def test_of_several_guards_the_strictest_counts(levels: tuple[Level, Level]) -> None:
+    guards = [Provenance(level) for level in levels]
+    model = ScriptedModel([act("send", to="Ada", text="Hi"), say("done")], plan=[])
+    agent = Agent(model=model, tools=[SEND], guards=guards)
+    assert (await run(agent, "Greet somebody", store=MemoryStore())).status == "held"
+
+
+async def test_what_a_plan_takes_is_charged() -> None:
+    """To the totals that limits count, as any call of the model."""
+    ada = "ada@home.example"
+    script = [READ, act("send", to=ada, text="Late.")]
+    plan = [act("send", to=ada)]
+    _, record = await outcome(f"Tell {ada} that I am late", script, [letters(), SEND], plan=plan)
+    assert record.planned is not None
+    assert record.planned.usage.tokens > 0
+    thoughts = sum(step.thought.reply.usage.tokens for step in record if step.thought)
+    assert record.spent.tokens == record.total.tokens == thoughts + record.planned.usage.tokens

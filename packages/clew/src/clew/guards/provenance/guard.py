@@ -30,6 +30,9 @@ from clew.support.settings import check_fields
 
 Level: TypeAlias = Literal["standard", "strict", "off"]
 
+LEVELS: Final[tuple[Level, ...]] = ("off", "standard", "strict")
+"""From the laxest to the strictest."""
+
 ActingRuns: TypeAlias = Mapping[str, frozenset[str]]
 """By the names of tools that work in sub-runs: the judged tools that these may call, if any."""
 
@@ -213,9 +216,7 @@ class BoundProvenance:
 
 def stricter(*levels: Level) -> Level:
     """The strictest of some levels; "off" where there is none."""
-    if "strict" in levels:
-        return "strict"
-    return "standard" if "standard" in levels else "off"
+    return max(levels, key=LEVELS.index, default="off")
 
 
 def judged(tool: ToolSpec) -> bool:
