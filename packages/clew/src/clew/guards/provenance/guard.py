@@ -216,7 +216,7 @@ class BoundProvenance:
 
 def stricter(*levels: Level) -> Level:
     """The strictest of some levels; "off" where there is none."""
-    return max(levels, key=LEVELS.index, default="off")
+    return max((LEVELS[0], *levels), key=LEVELS.index)
 
 
 def judged(tool: ToolSpec) -> bool:
