@@ -49,7 +49,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "written": 0,
         "min_cost": 0.0,
     },
-    "RawCall": {"arguments": None, "id": "", "blob": ""},
+    "RawCall": {"arguments": None, "id": "", "blob": "", "size": 0, "digest": ""},
     "Wire": {"items": None},
     "Adapted": {"what": ()},
     "Undercounted": {"cut": False},

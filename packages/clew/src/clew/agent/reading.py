@@ -6,12 +6,15 @@ from typing import Final
 
 import msgspec
 
+from clew.agent.kept_replies import bounded, told
 from clew.codecs.no_answer import no_answer
 from clew.codecs.quoted_answers import without_quotes
+from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Codec, Parsed, PromptSpec
 from clew.core.events import FINISH, Action, RawCall, Reply, encode
 from clew.core.interfaces import Model
 from clew.core.trajectory import Trajectory
+from clew.guards.limits import Limits
 from clew.models.completion import invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
 from clew.tools.lost_digits import LONG_NUMBER, with_all_digits
@@ -23,19 +26,28 @@ def read_reply(
     model: Model,
     codec: Codec,
     spec: PromptSpec,
+    limits: Limits,
     trajectory: Trajectory,
     reply: Reply,
     *,
     text_only: bool,
-) -> Parsed:
-    """Parse a reply; an error of the codec names the codec.
+) -> tuple[Reply, Parsed]:
+    """Parse a reply; an error of the codec names the codec. It may be shorter then.
 
     `text_only` says that the answer may be any text. Raises `ModelError` for a reply that no record
     can hold, `PartError` where the codec fails.
     """
     who = f"the codec {codec.name}"
     try:
-        return _parsed(who, codec, spec, trajectory, reply, text_only=text_only)
+        parsed = _parsed(who, codec, spec, trajectory, reply, text_only=text_only)
+        size = len(reply.text)
+        for call in reply.calls:
+            size += len(call.arguments or "") + call.size
+        if size <= BLOB_BYTES:
+            return reply, parsed
+        if (kept := bounded(reply, parsed, limits.argument_bytes)) is not reply:
+            parsed = _parsed(who, codec, spec, trajectory, kept, text_only=text_only)
+        return kept, told(kept, parsed, limits.argument_bytes)
     except PASSED:
         raise
     except BaseException as error:

@@ -1,7 +1,8 @@
 """What a model wrote, as far as later prompts show it to the model again.
 
-The record keeps all of it. A prompt shows what counted in full, up to a size that no honest reply
-reaches, and of what was refused only as much as it takes to see what was wrong.
+The record keeps all that may count (`clew.agent.kept_replies`). A prompt shows what counted in full,
+up to a size that no honest reply reaches, and of what was refused only as much as it takes to see
+what was wrong.
 """
 
 from collections.abc import Iterable, Sequence

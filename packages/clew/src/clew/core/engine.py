@@ -129,8 +129,8 @@ class Engine:
     render: Render
     complete: Callable[[Prompt, OnText | None], Awaitable[Reply]]
     """Asks the model. Raises `ModelError`, or `PartError` for a broken model."""
-    read: Callable[[Trajectory, Reply], Parsed]
-    """Reads a reply. Raises `ModelError` or `PartError`."""
+    read: Callable[[Trajectory, Reply], tuple[Reply, Parsed]]
+    """Reads a reply: what of it is kept, and what it says. Raises `ModelError` or `PartError`."""
     advice: Advice
     reminders: Callable[[Trajectory, Left], tuple[str, ...]]
     find_tools: Callable[[Trajectory], Awaitable[Sequence[str]]] | None

@@ -154,13 +154,16 @@ class RawCall(Value, frozen=True):
     """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
 
     `arguments` is None if the provider left the key out; the record keeps long ones in the blob
-    `blob`.
+    `blob`. Of those that are longer than any may be only the beginning is kept: they had `size`
+    bytes, and `digest` is their SHA-256.
     """
 
     name: str
     arguments: str | None = None
     id: str = ""
     blob: str = ""
+    size: int = 0
+    digest: str = ""
 
 
 class Wire(Value, frozen=True):

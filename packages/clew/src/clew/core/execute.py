@@ -28,7 +28,15 @@ from clew.core.events import (
 )
 from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
 from clew.core.journal import Journal
-from clew.core.observations import failed, observed, refusal, shortened, traced, trust_of
+from clew.core.observations import (
+    failed,
+    observed,
+    refusal,
+    shortened,
+    suspended,
+    traced,
+    trust_of,
+)
 from clew.core.received import handed_hashes, received_hash
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
@@ -288,7 +296,7 @@ async def _attempt(
         if tool.effect in EFFECTFUL:
             wrong = TypeError("a tool with an effect asks for no call")
             return _raised(journal, tool, call, wrong)
-        return msgspec.structs.replace(value, call=call.key)
+        return suspended(call, value, engine.argument_bytes)
     return observed(engine, journal.trajectory, tool, call, value)
 
 

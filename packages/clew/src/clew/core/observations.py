@@ -8,16 +8,19 @@ from typing import Any, Final, cast, get_args
 
 import msgspec
 
+from clew.core.blobs import BLOB_BYTES
 from clew.core.engine import Engine
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
+    Action,
     Code,
     Effect,
     Evidence,
     Json,
     Observation,
     Outcome,
+    Suspended,
     Trust,
     decode,
     encode,
@@ -56,6 +59,23 @@ def refusal(call: Call, code: Code, text: str, trust: Trust = "untrusted") -> Ob
         call.key, error_text("" if code == "unknown_tool" else code, shortened_text), ok=False,
         code=code, outcome=outcome, effect=effect, trust=trust,
     )  # fmt: skip
+
+
+def too_long(size: int, max_bytes: int) -> str:
+    """Why a call with so many bytes of arguments is refused."""
+    return f"the arguments have {size:,} bytes, and may have {max_bytes:,}: give less, or in parts"
+
+
+def suspended(call: Call, value: Suspended, max_bytes: int) -> Suspended:
+    """What a call asks for, without arguments that are refused for their length."""
+    sizes = [len(encode(each.args)) for each in value.actions]
+    actions = tuple(
+        each
+        if size <= max(max_bytes, BLOB_BYTES)
+        else Action(each.name, fault=too_long(size, max_bytes))
+        for each, size in zip(value.actions, sizes, strict=True)
+    )
+    return msgspec.structs.replace(value, call=call.key, actions=actions)
 
 
 def closed_answers(

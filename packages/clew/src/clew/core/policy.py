@@ -21,7 +21,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.interfaces import Guard, ToolSpec
-from clew.core.observations import refusal
+from clew.core.observations import refusal, too_long
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
 from clew.support.errors import PartError
@@ -91,10 +91,7 @@ async def judge_call(engine: Engine, trajectory: Trajectory, call: Call) -> list
         return [_teach(engine, call, tool, call.action.fault, trajectory.trust)]
     max_bytes = engine.argument_bytes
     if (size := len(encode(call.args))) > max_bytes:
-        text = (
-            f"the arguments have {size:,} bytes, and may have {max_bytes:,}: give less, or in parts"
-        )
-        return [refusal(call, "invalid_arguments", text)]
+        return [refusal(call, "invalid_arguments", too_long(size, max_bytes))]
     events: list[AnyEvent] = []
     args = call.args
     if call.ruling is None and (mended := _repaired(tool, args)) is not None:

@@ -88,7 +88,7 @@ async def next_thought(engine: Engine, journal: Journal, standing: Standing) -> 
     reply, late = came
     if reply.warning:
         _warn_of_cut(trajectory, reply)
-    parsed = engine.read(trajectory, reply)
+    reply, parsed = engine.read(trajectory, reply)
     if landing and any(action.name != FINISH for action in parsed.actions):
         parsed = Parsed(
             text=parsed.text, fault="no call can be made any more: only an answer counts"

@@ -9,6 +9,7 @@ undo it: `hxxps://`, `[.]`, `[:]`. What makes a link or an image of them is take
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Final, cast
 
 from clew.core.events import Json, Note
@@ -25,6 +26,7 @@ _NETS: Final = (
 _MARKS: Final = Lazy(
     r"(?P<link>\](?=\())"  # [text](…) and ![text](…)
     r"|(?P<definition>\](?=:))"  # [name]: …
+    r"|(?P<image>!(?=\[[^\[\]]{0,999}\]\[))"  # ![text][name]
     r"|(?P<tag><(?=[a-z/!?]|[^<>\s]*@))"
     r"|(?P<entity>&(?=#\d|#x[\da-f]|(?:colon|sol|period|bsol|commat|quest|excl|l[sc]ub|[lr]sqb"
     r"|[lr]brack|[lr]par|tab|newline|num|percnt|equals);))"
@@ -51,6 +53,8 @@ _TAG: Final = Lazy(
     re.IGNORECASE,
 )
 _CAPTION: Final = Lazy(r"\[([^\[\]]{0,999})\Z")
+_REFERENCE: Final = Lazy(r"!\[([^\[\]]{0,999})\]\[([^\[\]]{0,999})\]")
+_DEFINED: Final = Lazy(r"\[([^\[\]]{1,999})\](?=:)")
 _HOST: Final = Lazy(r"(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}")
 _SCHEME: Final = Lazy(r"[a-z][a-z0-9+.-]*\\?", re.IGNORECASE)
 _COLON: Final = Lazy(r":(?!\])(?=([(\[:]?))")
@@ -143,12 +147,24 @@ class _Rewriter:
         """Whether what makes a link or an image leads where a person said."""
         if kind == "link":
             return self._is_own_link(at)
+        if kind == "image":
+            reference = _REFERENCE.match(self._text, at)
+            name = "" if reference is None else _label(reference[2] or reference[1])
+            return name not in self._planted
         pattern = {"definition": _NAMED, "tag": _TAG}.get(kind)
         match = None if pattern is None else pattern.match(self._text, at)
         if match is None:
             return False
         named = next(filter(None, match.groups()), "")
         return not named or named in self._known
+
+    @cached_property
+    def _planted(self) -> frozenset[str]:
+        """The names of definitions that lead where no person said."""
+        named = _DEFINED.finditer(self._text)
+        return frozenset(
+            _label(it[1]) for it in named if not self._is_own("definition", it.end() - 1)
+        )
 
     def _is_own_link(self, at: int) -> bool:
         """The same of a link with a caption, which may name no other place."""
@@ -167,6 +183,11 @@ class _Rewriter:
         if safe != bare:
             self._unsafe[bare] = None
         return f"{safe}{marks[len(bare) :]}"
+
+
+def _label(name: str) -> str:
+    """The name of a definition as Markdown compares it."""
+    return " ".join(name.casefold().split())
 
 
 def _defanged(address: str) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from clew.core.events import TOO_LONG, RawCall, Reply
+from clew.core.redaction import redact
 
 REPLY_BYTES: Final = 10_000_000
 """The most of one reply: text, reasoning and arguments together. A longer one is cut off."""
@@ -29,19 +30,28 @@ def event_size(data: bytes, text: str) -> int:
 
 def within_size(reply: Reply) -> Reply:
     """The reply, or its beginning as one that was cut, where it is too long."""
+    return reply if characters(reply) <= REPLY_BYTES else beginning(reply)
+
+
+def characters(reply: Reply) -> int:
+    """The length of what the model wrote: text, reasoning and calls."""
     written = len(reply.text) + len(reply.reasoning)
-    written += sum(
+    return written + sum(
         len(call.arguments or "") + len(call.name) + len(call.id) for call in reply.calls
     )
-    return reply if written <= REPLY_BYTES else beginning(reply)
+
+
+def head(text: str, length: int) -> str:
+    """The beginning of a text, which ends within no secret."""
+    return text if len(text) <= length else redact(text)[:length]
 
 
 def beginning(reply: Reply) -> Reply:
     """The beginning of a reply that was cut off, since it was too long."""
     return msgspec.structs.replace(
         reply,
-        text=reply.text[:KEPT],
-        reasoning=reply.reasoning[:KEPT],
+        text=head(reply.text, KEPT),
+        reasoning=head(reply.reasoning, KEPT),
         calls=tuple(map(_beginning_of, reply.calls[:_CALLS])),
         wire=None,
         finish="cut",
@@ -55,5 +65,5 @@ def _beginning_of(call: RawCall) -> RawCall:
         call,
         name=call.name[:KEPT],
         id=call.id[:KEPT],
-        arguments=None if arguments is None else arguments[:KEPT],
+        arguments=None if arguments is None else head(arguments, KEPT),
     )
