@@ -1,6 +1,6 @@
 """What a model wrote, as far as later prompts show it to the model again.
 
-The record keeps all that may count (`clew.agent.kept_replies`). A prompt shows what counted in full,
+The record keeps what may count (`clew.agent.kept_replies`). A prompt shows what counted in full,
 up to a size that no honest reply reaches, and of what was refused only as much as it takes to see
 what was wrong.
 """
