@@ -6,7 +6,7 @@ import pytest
 
 from clew import Limits, Retry
 from clew.codecs import json_repair, prompt_texts
-from clew.context import call_estimate, variants, view
+from clew.context import call_estimate, variants, view, visible
 from clew.core import blobs, budget, observations
 from clew.models.http import endpoint
 from clew.models.resolve import PROBE
@@ -25,7 +25,7 @@ MEBIBYTE = 1024 * 1024
     "row",
     [
         f"1 token for {call_estimate.CHARACTERS} characters that came since",
-        f"(an image: {call_estimate.IMAGE:,})",
+        f"(an image: {visible.IMAGE:,})",
         f"{call_estimate.ANSWER:,} tokens where none is set",
         f"though it gets {budget.MIN_SECONDS:.0f} second at least",
         f"waits from {Retry().delay} s, doubling, to {Retry().max_delay:.0f} s |",

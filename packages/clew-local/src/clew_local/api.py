@@ -62,7 +62,7 @@ class LocalApi:
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         plain = msgspec.structs.replace(prompt, tools=(), reply_schema=None)
-        body = self.chat.body(plain, stream=stream, without=without)
+        body = self.chat.body(plain, stream=stream, without=without | {"images"})
         more: dict[str, Json] = {} if "seed" in self.params else {"seed": prompt.seed}
         if prompt.grammar:
             more["grammar"] = prompt.grammar

@@ -35,6 +35,7 @@ from clew.interfaces import (
     PromptSpec,
     Reply,
     Rewound,
+    Text,
     encode,
 )
 from clew.tools.schema import problems
@@ -188,13 +189,17 @@ def every_call_has_one_result(codec: Codec) -> None:
 
 
 def pictures_appear_once(codec: Codec) -> None:
-    """An observation's images go to the model, in a part that may carry them."""
+    """Images of an observation or a message go to the model, in a part that may carry them."""
     image = Image("image/png", b"png", "a map")
     seen = [Observation(content="here", images=(image,))]
     parts = codec.render(prompt_spec(), step("", ACTIONS[6], seen=seen))
     with_images = [part for part in parts if part.images]
     expect([part.images for part in with_images], [(image,)], "the parts with images")
     expect([part.role for part in with_images], ["user"], "the role of a part with images")
+    message = Note((Text("Look:"), image))
+    parts = codec.render(prompt_spec(), Step(0, notices=(message,)))
+    with_images = [part for part in parts if "Look:" in part.text]
+    expect([(part.role, part.images) for part in with_images], [("user", (image,))], "a message")
 
 
 def a_fault_is_visible(codec: Codec) -> None:

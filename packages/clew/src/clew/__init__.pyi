@@ -31,6 +31,10 @@ from clew.agent.compare import (
 from clew.agent.critic import (
     Critic,
 )
+from clew.agent.question import (
+    Question,
+    read_image,
+)
 from clew.agent.rendered_prompt import (
     RenderedPrompt,
 )
@@ -124,6 +128,7 @@ __all__ = [
     "OpenRun",
     "PartError",
     "PendingApproval",
+    "Question",
     "RenderedPrompt",
     "ReplayError",
     "Replayed",
@@ -152,6 +157,7 @@ __all__ = [
     "pending_approvals",
     "prompt_of",
     "read",
+    "read_image",
     "replay",
     "result_of",
     "resume",

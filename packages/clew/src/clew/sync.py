@@ -10,6 +10,7 @@ from typing import Generic
 from clew.agent import api, approvals, rewinding
 from clew.agent.agent import A_co, Agent
 from clew.agent.api import StreamItem
+from clew.agent.question import Question
 from clew.agent.result import Result
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.core.events import Entry
@@ -72,7 +73,7 @@ class Stream(Generic[A_co]):
 
 @contextmanager
 def stream(
-    agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
+    agent: Agent[A_co], goal: Question, *, store: Where = None, run_id: str = ""
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
     opening = api.stream(agent, goal, store=store, run_id=run_id)

@@ -22,13 +22,14 @@ import anyio
 from clew.agent.agent import A_co, Agent
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun, as_judged
+from clew.agent.question import Question, message_parts, question_parts
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Result, complete_result
 from clew.agent.runner import drive, start, start_fork, take_up
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import OwnTask, one_error
 from clew.core.codec import Codec, Shape
-from clew.core.events import Changed, Entry, Json, Note, text_parts
+from clew.core.events import Changed, Entry, Json, Note
 from clew.core.fork import find_fork_point
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
@@ -42,7 +43,6 @@ from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
-from clew.support.settings import check_text
 
 __all__ = [
     "OpenRun", "Stream", "Token", "batch", "fork", "open_fork", "open_run", "prompt_of", "read",
@@ -52,7 +52,7 @@ __all__ = [
 
 async def run(
     agent: Agent[A_co],
-    goal: str,
+    goal: Question,
     *,
     store: Where = None,
     run_id: str = "",
@@ -60,7 +60,7 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
-    check_text("the question", goal)
+    question_parts("the question", goal)
     opening = open_run(agent, goal, run_id=run_id, store=store, listener=listener, origin=origin)
     async with opening as opened:
         return await opened.go_on()
@@ -70,7 +70,7 @@ async def resume(
     agent: Agent[A_co],
     run_id: str,
     *,
-    say: str = "",
+    say: Question = "",
     store: Where = None,
     accept_change: bool = False,
     take_over: bool = False,
@@ -96,7 +96,7 @@ async def fork(
     *,
     at: int,
     observations: Mapping[str, Any] | None = None,
-    say: str = "",
+    say: Question = "",
     store: Where = None,
     new_id: str = "",
     listener: Listener | None = None,
@@ -147,18 +147,18 @@ class OpenRun(Generic[A_co]):
     def listener(self, listener: Listener | None) -> None:
         self._journal.listener = listener
 
-    async def go_on(self, say: str = "") -> Result[A_co]:
+    async def go_on(self, say: Question = "") -> Result[A_co]:
         """Continue until the run stops, and return the result.
 
         `say` adds a message. Without it, a stopped run returns its result again, unless a person
         interrupted it or it was set aside; then this continues it. Of two calls at once the second
         begins when the first has ended.
         """
-        check_text("say", say)
+        words = message_parts(self._agent, "say", say)
         async with self._working:
-            if say.strip():
+            if words:
                 await self._journal.receive()  # what was posted before these words comes first
-                await self._journal.record(Note(text_parts(say)))
+                await self._journal.record(Note(words))
             elif (stop := self.record.stop) is not None and (
                 stop.status == "interrupted" or is_set_aside(stop)
             ):
@@ -169,7 +169,7 @@ class OpenRun(Generic[A_co]):
 @asynccontextmanager
 async def open_run(
     agent: Agent[A_co],
-    goal: str | None = None,
+    goal: Question | None = None,
     *,
     run_id: str = "",
     store: Where = None,
@@ -211,7 +211,7 @@ async def open_fork(
     *,
     at: int,
     observations: Mapping[str, Any] | None = None,
-    say: str = "",
+    say: Question = "",
     store: Where = None,
     new_id: str = "",
     listener: Listener | None = None,
@@ -219,8 +219,9 @@ async def open_fork(
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     _check_agent(agent)
+    words = message_parts(agent, "say", say)
     async with store_at(store) as opened, resources():
-        point = find_fork_point(await load(opened, run_id), at, observations, say)
+        point = find_fork_point(await load(opened, run_id), at, observations, words)
         new_id = new_id or new_run_id()
         async with at_work(opened, new_id, "refuse"):
             journal = await start_fork(
@@ -364,7 +365,7 @@ class _Forward:
 
 @asynccontextmanager
 async def stream(
-    agent: Agent[A_co], goal: str, *, store: Where = None, run_id: str = ""
+    agent: Agent[A_co], goal: Question, *, store: Where = None, run_id: str = ""
 ) -> AsyncGenerator[Stream[A_co]]:
     """Answer a goal and yield every entry and token: `async with … as events`, `async for`.
 
@@ -392,7 +393,7 @@ class _Batch:
 
 async def batch(
     agent: Agent[A_co],
-    goals: Sequence[str],
+    goals: Sequence[Question],
     *,
     at_once: int = 8,
     store: Where = None,
@@ -406,13 +407,13 @@ async def batch(
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")
     for goal in goals:
-        check_text("the question", goal)
+        question_parts("the question", goal)
     check_number("at_once", at_once, 1)
     check_callable("on_done", on_done, "a function")
     state = _Batch()
     limiter = anyio.Semaphore(at_once)
 
-    async def one(opened: Store, index: int, goal: str) -> None:
+    async def one(opened: Store, index: int, goal: Question) -> None:
         async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
             journal = await start(agent, goal, opened, run_id=run_id)
             try:

@@ -4,6 +4,7 @@ from typing import Final
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.foreign import ForeignRunError, close_off
+from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
 from clew.agent.result import Result, complete_result
 from clew.context.compaction import asks_model
 from clew.core.effects import with_those_within
@@ -19,7 +20,6 @@ from clew.core.events import (
     Started,
     Trust,
     Usage,
-    text_parts,
 )
 from clew.core.fork import ForkPoint
 from clew.core.interfaces import Listener, Store
@@ -33,7 +33,6 @@ from clew.core.trajectory import Trajectory
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
-from clew.support.settings import check_text
 
 _LOST: Final = "a model call may have been lost when the worker died"
 _LEFT: Final = "the worker left between two steps: nothing was asked"
@@ -61,7 +60,7 @@ async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
 
 async def start(
     agent: Agent,
-    goal: str,
+    goal: Question,
     store: Store,
     *,
     run_id: str = "",
@@ -79,17 +78,17 @@ async def start(
     goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
     runs for the same task: the model is told of them, and their repetition is held.
     """
-    check_text("the question", goal)
-    if not goal.strip():
+    if is_empty(question := question_parts("the question", goal)):
         message = "the question is empty: say what you want to know"
         raise ConfigError(message)
+    check_takes(agent, question)
     if origin is not None:
         check_argument("origin", origin, dict, "a dict of what the run was made of")
     if not parent:  # a sub-run has the id of its call
         check_run_id(run_id)
     run_id = run_id or new_run_id()
     started = Started(
-        text_parts(goal),
+        question,
         agent.spec,
         SCHEMA,
         agent.seed,
@@ -178,7 +177,7 @@ async def start_fork(
 
 async def start_or_take_up(
     agent: Agent,
-    goal: str,
+    goal: Question,
     store: Store,
     run_id: str,
     *,
@@ -202,7 +201,10 @@ async def start_or_take_up(
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
         )  # fmt: skip
     served = trajectory.parent_call or trajectory.started.parent
-    if served != parent or (not parent and trajectory.goal != goal):
+    another = not parent and not same_question(
+        trajectory.started.question, question_parts("the question", goal)
+    )
+    if served != parent or another:
         message = f"run {run_id} is another's: give this one an id of its own"
         raise ConfigError(message)
     return await take_up(

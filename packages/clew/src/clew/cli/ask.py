@@ -2,12 +2,12 @@
 
 import click
 
-from clew import open_run
+from clew import Image, open_run
 from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.memory import tell_memories
-from clew.cli.options import LOG_DIR, QUESTION, STORE, agent_options
+from clew.cli.options import ATTACH, LOG_DIR, QUESTION, STORE, agent_options, with_images
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
@@ -22,6 +22,7 @@ Examples:
   clew ask "Who keeps the lighthouse?" --docs ~/notes
   clew ask "…" --model openai:gpt-4.1-mini --cost 0.05
   clew ask "…" --votes 3 --verifier openai:gpt-4.1
+  clew ask "What was paid?" --attach receipt.jpg --model openai:gpt-4.1-mini
   echo "What is 2**64?" | clew ask - --json
 \b
 Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
@@ -31,6 +32,7 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 
 @click.command(epilog=EPILOG)
 @QUESTION
+@ATTACH
 @click.option(
     "--votes",
     metavar="K",
@@ -51,6 +53,7 @@ async def ask(
     screen: RunScreen,
     *,
     question: str,
+    images: tuple[Image, ...],
     store: str | None,
     log_dir: str | None,
     votes: int | None,
@@ -62,6 +65,8 @@ async def ask(
     If QUESTION is -, it is read from stdin.
     """
     spec, wish = options(arguments), _vote_request(votes, verifier, log_dir)
+    if wish is not None and images:
+        raise click.UsageError("--votes hands on words alone: leave --attach out.")
     made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as opened_store:
@@ -71,7 +76,7 @@ async def ask(
             )
         async with open_run(
             made.agent,
-            question,
+            with_images(question, images),
             store=opened_store,
             listener=screen.listener,
             origin=origin(made.spec),

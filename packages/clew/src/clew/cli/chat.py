@@ -5,11 +5,24 @@ import contextlib
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 import click
 
-from clew import ClewError, OpenRun, PendingApproval, cancel, open_run, read, rule
+from clew import (
+    ClewError,
+    ConfigError,
+    Image,
+    OpenRun,
+    PendingApproval,
+    Question,
+    cancel,
+    open_run,
+    read,
+    read_image,
+    rule,
+)
 from clew.agent.approvals import pending_in
 from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
@@ -17,7 +30,15 @@ from clew.cli.approval_prompts import decide
 from clew.cli.errors import ANSWERED, Shell, report_error
 from clew.cli.foreign_runs import trusted
 from clew.cli.memory import tell_memories
-from clew.cli.options import DEBUG, STORE, TRUST_ORIGIN, agent_options, readable
+from clew.cli.options import (
+    ATTACH,
+    DEBUG,
+    STORE,
+    TRUST_ORIGIN,
+    agent_options,
+    readable,
+    with_images,
+)
 from clew.cli.outcome import ShownResult, status, tell_end
 from clew.cli.render import TextBlock
 from clew.cli.run_here import carry_on
@@ -32,10 +53,13 @@ with contextlib.suppress(ImportError):  # where it is there, lines can be edited
 
     readline.set_history_length(1_000)
 
+SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+
 HELP: Final = """\
 /help            this
 /exit            leave (as does Ctrl-D); the record stays
 /debug on|off    show everything, or the usual
+/attach FILE     show a picture with what is said next (a line that is its path does the same)
 /clear           forget what was said: the next question begins a new record
 Ctrl-C           interrupts the step, not the session"""
 
@@ -50,8 +74,10 @@ class ChatSession:
     screen: RunScreen
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     opened: OpenRun | None = None
+    images: tuple[Image, ...] = ()
+    """Pictures that go with what is said next."""
 
-    async def open(self, goal: str | None = None, run_id: str = "") -> OpenRun:
+    async def open(self, goal: Question | None = None, run_id: str = "") -> OpenRun:
         """Begin the record with a question, or go on with an earlier one."""
         opening = open_run(
             self.made.agent, goal, run_id=run_id, store=self.stored_at,
@@ -68,6 +94,7 @@ class ChatSession:
 
 @click.command()
 @click.option("--resume", "earlier", metavar="RUN", default="", help="Continue an earlier run.")
+@ATTACH
 @TRUST_ORIGIN
 @agent_options
 @STORE
@@ -77,6 +104,7 @@ def chat(
     shell: Shell,
     /,
     earlier: str,
+    images: tuple[Image, ...],
     store: str | None,
     *,
     trust_origin: bool,
@@ -86,6 +114,7 @@ def chat(
     screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
         session = runner.run(_open(earlier, store, screen, arguments, trust_origin=trust_origin))
+        session.images = images
         try:
             converse(shell, session, runner)
         finally:
@@ -149,7 +178,9 @@ def _converse(
             continue
         if line == "/exit":
             break
-        if line.startswith("/"):
+        if interactive and is_picture(line):
+            _attach(session, line)
+        elif line.startswith("/"):
             _obey(shell, session, runner, line)
         elif line:
             _answer(shell, session, runner, line)
@@ -162,6 +193,8 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
     match line.split():
         case ["/help"]:
             say(HELP)
+        case ["/attach", *words] if words:
+            _attach(session, " ".join(words))
         case ["/clear"]:
             runner.run(session.close())
             say("forgotten: the next question begins a new record")
@@ -170,6 +203,25 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
             say(f"debug is {switch}")
         case _:
             say(f"{line}: there is no such command\n{HELP}")
+
+
+def is_picture(line: str) -> bool:
+    """Whether a line is the path of a picture, as terminals write a file dropped on them."""
+    path = Path(line.strip("'\""))
+    try:
+        return path.suffix.lower() in SUFFIXES and path.is_file()
+    except (OSError, ValueError):  # too long for a path, or no name of a file
+        return False
+
+
+def _attach(session: ChatSession, path: str) -> None:
+    """Keep a picture for what is said next."""
+    try:
+        session.images += (read_image(path.strip("'\"")),)
+    except ConfigError as error:
+        say(str(error))
+    else:
+        say(f"attached, {len(session.images)} in all: what do you want to know?")
 
 
 def _answer(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str) -> None:
@@ -189,11 +241,14 @@ def _answer(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: st
 
 async def _turn(session: ChatSession, text: str) -> ShownResult:
     opened, words = session.opened, text
+    asked: Question = text
+    if text:
+        asked, session.images = with_images(text, session.images), ()
     if opened is None:
-        opened, text = await session.open(text), ""
+        opened, asked = await session.open(asked), ""
     if session.made.spec.memory:
         await tell_memories(session.made.spec.memory, words, opened.run_id, session.stored_at)
-    end = await carry_on(session.made, opened, session.screen, text, store=session.store)
+    end = await carry_on(session.made, opened, session.screen, asked, store=session.store)
     if isinstance(end.error, KeyboardInterrupt):
         await cancel(opened.run_id, why="a person interrupted", store=session.stored_at)
         end = replace(end, result=await opened.go_on(), error=None)

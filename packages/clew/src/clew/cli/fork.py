@@ -2,11 +2,11 @@
 
 import click
 
-from clew import open_fork, read
+from clew import Image, open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreign_runs import trusted
-from clew.cli.options import RUN, SAY, STORE, TRUST_ORIGIN
+from clew.cli.options import ATTACH, RUN, SAY, STORE, TRUST_ORIGIN, with_images
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
@@ -34,6 +34,7 @@ Examples:
 )
 @settings_option(" Or replace what call N of step K returned (observation.K.N=TEXT, or =@FILE).")
 @SAY
+@ATTACH
 @TRUST_ORIGIN
 @STORE
 @run_command
@@ -44,6 +45,7 @@ async def fork(
     at: int,
     settings: SetOptions,
     say: str,
+    images: tuple[Image, ...],
     store: str | None,
     trust_origin: bool,
 ) -> ShownResult:
@@ -63,7 +65,8 @@ async def fork(
         spec = recorded(shared, settings.agent)
         made = await assemble(spec, screen)
         async with open_fork(
-            made.agent, run_id, at=at, observations=settings.observations, say=say,
+            made.agent, run_id, at=at, observations=settings.observations,
+            say=with_images(say, images),
             store=opened_store,
             listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip

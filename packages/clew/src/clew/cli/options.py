@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from clew import ConfigError
+from clew import ConfigError, Image, Question, read_image
 from clew.cli import completers
 from clew.cli.errors import Shell
 from clew.cli.safe_text import say
@@ -56,6 +56,19 @@ def _word(context: click.Context, parameter: click.Parameter, value: str | None)
     """A further word of a person, "" for none."""
     del context, parameter
     return "" if value is None else readable(value)
+
+
+def _images(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> tuple[Image, ...]:
+    """The pictures in some files."""
+    del parameter
+    return () if context.resilient_parsing else tuple(map(read_image, value))
+
+
+def with_images(words: str, images: tuple[Image, ...]) -> Question:
+    """What a person asks, with the pictures that they attach."""
+    return [words, *images] if images else words
 
 
 MAX_NUMBER: Final = 10**12
@@ -119,6 +132,15 @@ def _flag(*names: str, about: str, **more: Any) -> Callable[[F], F]:
 
 
 QUESTION: Final = click.argument("question", callback=_question)
+ATTACH: Final = click.option(
+    "--attach",
+    "images",
+    metavar="FILE",
+    type=click.Path(),
+    multiple=True,
+    callback=_images,
+    help="A picture to look at: PNG, JPEG, GIF or WebP. Repeatable.",
+)
 RUN: Final = click.argument("run", shell_complete=completers.runs)
 SAY: Final = click.option(
     "--say", metavar="TEXT", callback=_word, help="A further message from you."

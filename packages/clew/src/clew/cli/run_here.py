@@ -11,7 +11,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew import ClewError, ConfigError, OpenRun, Result
+from clew import ClewError, ConfigError, OpenRun, Question, Result
 from clew.cli.agents import Assembled
 from clew.cli.log_dir import logged
 from clew.cli.outcome import ShownResult
@@ -74,7 +74,7 @@ async def carry_on(
     made: Assembled,
     opened: OpenRun,
     screen: RunScreen,
-    say: str = "",
+    say: Question = "",
     *,
     store: str | None = None,
     log_dir: str | None = None,

@@ -7,11 +7,21 @@ from typing import Final
 import anyio
 import click
 
-from clew import Trajectory, follow, result_of, submit
+from clew import Image, Question, Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, JSON, QUESTION, QUEUE, QUIET, STORE, agent_options
+from clew.cli.options import (
+    ATTACH,
+    DEBUG,
+    JSON,
+    QUESTION,
+    QUEUE,
+    QUIET,
+    STORE,
+    agent_options,
+    with_images,
+)
 from clew.cli.outcome import ShownResult, finish
 from clew.cli.render import TextBlock
 from clew.cli.run_here import unless_interrupted
@@ -36,6 +46,7 @@ It prints the run's id. `clew worker` executes the run, here or elsewhere.
 
 @click.command("submit", epilog=EPILOG)
 @QUESTION
+@ATTACH
 @QUEUE
 @click.option("--wait", is_flag=True, help="Show the run while a worker executes it, to its end.")
 @agent_options
@@ -45,6 +56,7 @@ It prints the run's id. `clew worker` executes the run, here or elsewhere.
 @DEBUG
 def submit_command(
     question: str,
+    images: tuple[Image, ...],
     queue: str,
     store: str | None,
     *,
@@ -58,9 +70,9 @@ def submit_command(
     If QUESTION is -, it is read from stdin. With --wait the exit codes are those of `clew ask`;
     Ctrl-C then ends only the waiting.
     """
-    wanted = options(arguments)
+    wanted, asked = options(arguments), with_images(question, images)
     with watching(as_json=as_json, quiet=quiet) as screen:
-        end = anyio.run(partial(_submit, question, wanted, queue, screen, store=store, wait=wait))
+        end = anyio.run(partial(_submit, asked, wanted, queue, screen, store=store, wait=wait))
     if isinstance(end, ShownResult):
         return finish(end, as_json=as_json)
     say(json_text({"run_id": end, "queue": queue}) if as_json else end)
@@ -68,7 +80,7 @@ def submit_command(
 
 
 async def _submit(
-    question: str, spec: Spec, queue: str, screen: RunScreen, *, store: str | None, wait: bool
+    question: Question, spec: Spec, queue: str, screen: RunScreen, *, store: str | None, wait: bool
 ) -> ShownResult | str:
     made = await assemble(spec, screen)
     store = store or made.spec.store or None

@@ -351,7 +351,7 @@ def _result(call: Call) -> str:
 def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:
     match notice:
         case Note(text=text, source="person"):
-            return Part("user", text)
+            return Part("user", text, images=notice.images)
         case Note(text=text, source="check"):
             return Part("user", f"ERROR: the answer was not accepted: {text}")
         case Note(text=text):

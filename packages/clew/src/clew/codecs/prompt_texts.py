@@ -284,7 +284,7 @@ def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: N
     if isinstance(notice, Rewound):
         return Part("user", quoted(form.labels, rewound(notice)))
     if notice.source == "person":
-        return Part("user", notice.text)
+        return Part("user", notice.text, images=notice.images)
     what = _NOTES[notice.source]
     return Part("user", f"{what}: {quoted(form.labels, notice.text)}")
 

@@ -5,12 +5,12 @@ record and from values of the agent, so that nothing is written for it and a rep
 same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.context.visible import VisibleResults
+from clew.context.visible import IMAGE, VisibleResults, images_of_goal
 from clew.core.codec import Shape
 from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
@@ -21,9 +21,6 @@ ANSWER: Final = 1_000
 
 CHARACTERS: Final = 4
 """Characters that are counted as one token."""
-
-IMAGE: Final = 1_000
-"""Tokens that an image is expected to take."""
 
 _OUTPUT_LIMITS: Final = (
     "max_tokens",
@@ -71,7 +68,7 @@ class _Sizes:
     def _after(self, trajectory: Trajectory, size: _PromptSize) -> _PromptSize:
         """The size after the step that follows."""
         if not self._steps:
-            asked = len(trajectory.visible_goal)
+            asked = len(trajectory.visible_goal) + _characters(images_of_goal(trajectory))
             return _PromptSize(characters=asked + self._added(trajectory.before))
         step = trajectory.steps[self._steps - 1]
         for notice in reversed(step.notices):
@@ -88,13 +85,19 @@ class _Sizes:
 
     def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
-        added = sum(len(notice.text) for notice in step.notices if isinstance(notice, Note))
+        notes = [notice for notice in step.notices if isinstance(notice, Note)]
+        added = sum(len(note.text) + _characters(note.images) for note in notes)
         for call in (*step.calls, *step.gathered):
             if (seen := call.observation) is None:
                 continue
             added += len(self.seen.text(call.key, seen))
-            added += len(seen.images) * IMAGE * CHARACTERS
+            added += _characters(seen.images)
         return added
+
+
+def _characters(images: Sized) -> int:
+    """What pictures count as."""
+    return len(images) * IMAGE * CHARACTERS
 
 
 def _counted(reply: Reply) -> Usage:

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any, Final
 
 from clew.context.rewind import OWN
-from clew.context.visible import goal_of, visible_step
+from clew.context.visible import goal_of, images_of_goal, visible_step
 from clew.core.codec import Codec, Constrains, Describes, PromptSpec
-from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Json, Note, encode
+from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Image, Json, Note, encode
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.prompt_parts import Parts
@@ -48,6 +48,11 @@ def first_prompt(codec: Codec, prompt_spec: PromptSpec, goal: str = "…") -> Pr
     tools = (*prompt_spec.tools, prompt_spec.finish) if codec.native else ()
     form = codec.reply_schema(prompt_spec, "auto")
     return Prompt(codec.head(prompt_spec, goal), (), (), tools, "auto", codec.stop, form)
+
+
+def _with_images(head: tuple[Part, ...], images: tuple[Image, ...]) -> tuple[Part, ...]:
+    """The head with the question's pictures; the question is its last part."""
+    return (*head[:-1], replace(head[-1], images=images)) if images else head
 
 
 def _visible_words(step: Step) -> str:
@@ -128,11 +133,13 @@ class View:
         goal: str,
         params: Mapping[str, Json],
         seed: int = 0,
+        images: tuple[Image, ...] = (),
     ) -> None:
         self._codec = codec
         self.prompt_spec = prompt_spec
         self.goal = goal
-        self._head = codec.head(prompt_spec, goal)
+        self.images = images
+        self._head = _with_images(codec.head(prompt_spec, goal), images)
         self._params = dict(params)
         self._seed = seed
         self._head_print = digest(*map(plain, self._head))
@@ -349,5 +356,6 @@ def next_prompt(
     """
     view, goal = trajectory.folds.get("view"), goal_of(trajectory)
     if not isinstance(view, View) or view.prompt_spec is not prompt_spec or view.goal != goal:
-        view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed)
+        images = images_of_goal(trajectory)
+        view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed, images)
     return view.prompt(trajectory, reminders, calls, visible_tools)

@@ -15,6 +15,7 @@ from clew.core.events import (
     Asked,
     Compacted,
     Forked,
+    Image,
     Note,
     Observation,
     Rewound,
@@ -22,7 +23,7 @@ from clew.core.events import (
     text_parts,
 )
 from clew.core.steps import Notice
-from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.parts import shaped_text
 
 _TAIL_CHARS: Final = 20_000
@@ -46,6 +47,9 @@ _JSON: Final = ("{}", "[]")
 
 _TAIL: Final = 5
 """The last fifth of what is shown of a long text is its end."""
+
+IMAGE: Final = 1_000
+"""Tokens that a picture is expected to take."""
 
 EFFECT_CHARS: Final = 200
 """The most of a line that tells of an effect."""
@@ -96,6 +100,11 @@ def goal_of(trajectory: Trajectory) -> str:
     """What a run was asked: words of a person as they are, of a model's without chat tokens."""
     own = trajectory.started.trust == "trusted"
     return trajectory.visible_goal if own else without_chat_tokens(trajectory.visible_goal)
+
+
+def images_of_goal(trajectory: Trajectory) -> tuple[Image, ...]:
+    """The pictures that a run was asked with, unless the question was refused."""
+    return () if trajectory.visible_goal == WITHHELD else trajectory.started.images
 
 
 def visible_step(
@@ -218,7 +227,9 @@ def _plain_notice(notice: Notice) -> Notice:
 
 
 def _plain_parts(parts: Asked) -> Asked:
-    return tuple(Text(without_chat_tokens(part.text)) for part in parts)
+    return tuple(
+        Text(without_chat_tokens(part.text)) if isinstance(part, Text) else part for part in parts
+    )
 
 
 def trimmed(text: str, max_chars: int, handle: str, *, data: bool = False) -> str:

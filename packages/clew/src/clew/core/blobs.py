@@ -1,8 +1,9 @@
 """How an event lies in a line of the record: what is long or shared is in blobs beside it."""
 
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -10,12 +11,18 @@ from clew.core.events import (
     Action,
     AgentSpec,
     AnyEvent,
+    Image,
+    Note,
     Observation,
+    Started,
     Suspended,
+    Text,
     Thought,
     encode,
 )
 from clew.core.interfaces import Store
+
+PartT = TypeVar("PartT", bound=Text | Image)
 
 BLOB_BYTES: Final = 16_384
 """Contents of observations and arguments that are longer lie in a blob, once per content."""
@@ -39,11 +46,34 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
         event = _without_state(event, blobs)
         actions = _actions(event.actions, {}, blobs)
         return event, encode(msgspec.structs.replace(event, actions=actions))
+    if isinstance(event, Note) and event.images:
+        replace = msgspec.structs.replace
+        event = replace(event, parts=_with_digests(event.parts, blobs))
+        return event, encode(replace(event, parts=_without_data(event.parts)))
     spec = getattr(event, "spec", None)
     if isinstance(spec, AgentSpec) and spec.prompt_spec is not None:
         event = _without_prompt_spec(event, spec, blobs)
-        return event, encode(event)
+        body = encode(event)
+    if isinstance(event, Started) and event.images:
+        replace = msgspec.structs.replace
+        event = replace(event, question=_with_digests(event.question, blobs))
+        body = encode(replace(event, question=_without_data(event.question)))
     return event, body
+
+
+def _with_digests(parts: Iterable[PartT], blobs: dict[str, bytes]) -> tuple[PartT, ...]:
+    """The parts, of which each picture names its blob."""
+    replace = msgspec.structs.replace
+    return tuple(
+        replace(part, blob=put(part.data, blobs)) if isinstance(part, Image) else part
+        for part in parts
+    )
+
+
+def _without_data(parts: Iterable[PartT]) -> tuple[PartT, ...]:
+    """The parts as they are written: pictures without their bytes."""
+    replace = msgspec.structs.replace
+    return tuple(replace(part, data=b"") if isinstance(part, Image) else part for part in parts)
 
 
 def _without_prompt_spec(event: AnyEvent, spec: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
@@ -63,9 +93,8 @@ def _without_state(event: Suspended, blobs: dict[str, bytes]) -> Suspended:
 def _observation(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
     """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
     replace = msgspec.structs.replace
-    images = tuple(replace(image, blob=put(image.data, blobs)) for image in event.images)
-    event = replace(event, images=images)
-    written = replace(event, images=tuple(replace(image, data=b"") for image in images))
+    event = replace(event, images=_with_digests(event.images, blobs))
+    written = replace(event, images=_without_data(event.images))
     content = encode(event.content)
     if len(content) <= BLOB_BYTES:
         return event, written
@@ -118,6 +147,11 @@ async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
     """The event of a line with what lies in blobs put back."""
     if isinstance(event, Observation) and (event.blob or event.images):
         return await _restored_observation(store, event)
+    if isinstance(event, Started) and event.images:
+        question = await _restored_images(store, event.question)
+        return msgspec.structs.replace(event, question=question)
+    if isinstance(event, Note) and event.images:
+        return msgspec.structs.replace(event, parts=await _restored_images(store, event.parts))
     if isinstance(event, Suspended):
         return msgspec.structs.replace(event, actions=await _restored_actions(store, event.actions))
     return await _restored_thought(store, event) if isinstance(event, Thought) else event
@@ -128,10 +162,17 @@ async def _restored_observation(store: Store, event: Observation) -> Observation
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
         event = msgspec.structs.replace(event, content=content)
-    images = [
-        msgspec.structs.replace(image, data=await store.blob(image.blob)) for image in event.images
+    return msgspec.structs.replace(event, images=await _restored_images(store, event.images))
+
+
+async def _restored_images(store: Store, parts: Iterable[PartT]) -> tuple[PartT, ...]:
+    """The parts of which each picture has its bytes again."""
+    replace = msgspec.structs.replace
+    restored = [
+        replace(part, data=await store.blob(part.blob)) if isinstance(part, Image) else part
+        for part in parts
     ]
-    return msgspec.structs.replace(event, images=tuple(images))
+    return tuple(restored)
 
 
 async def _restored_thought(store: Store, event: Thought) -> Thought:

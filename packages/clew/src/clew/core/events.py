@@ -245,8 +245,21 @@ class Text(Value, frozen=True, tag="text", tag_field="type"):
     text: str
 
 
-Asked: TypeAlias = tuple[Text, ...]
-"""The parts of a question or a message; other kinds of parts may come to stand beside texts."""
+class Image(Value, frozen=True, tag="image", tag_field="type"):
+    """A picture in a question, or that a tool returned.
+
+    `media_type` is for example "image/png"; `text` says what it is, and is all that models without
+    vision get. The record keeps its bytes once per content, in `blob`.
+    """
+
+    media_type: str
+    data: bytes = b""
+    text: str = ""
+    blob: str = ""
+
+
+Asked: TypeAlias = tuple[Text | Image, ...]
+"""The parts of a question or a message."""
 
 
 def text_parts(text: str) -> Asked:
@@ -255,8 +268,17 @@ def text_parts(text: str) -> Asked:
 
 
 def text_of(parts: Asked) -> str:
-    """All texts of a question or message, with an empty line between two."""
-    return parts[0].text if len(parts) == 1 else "\n\n".join([part.text for part in parts])
+    """A question or message as text, with an empty line between two parts."""
+    return "\n\n".join([part.text if isinstance(part, Text) else _named(part) for part in parts])
+
+
+def images_of(parts: Asked) -> tuple[Image, ...]:
+    """The pictures of a question or message, in order."""
+    return tuple(part for part in parts if isinstance(part, Image))
+
+
+def _named(image: Image) -> str:
+    return f"[attached: {image.text or image.media_type}]"
 
 
 class Event(
@@ -303,18 +325,6 @@ class Evidence(Value, frozen=True):
     score: float = 0.0
     source: str = ""
     offset: int = 0
-
-
-class Image(Value, frozen=True):
-    """A picture that a tool returned; the record keeps its bytes once per content, in `blob`.
-
-    `media_type` is for example "image/png". Models without vision get its `text`.
-    """
-
-    media_type: str
-    data: bytes = b""
-    text: str = ""
-    blob: str = ""
 
 
 class Rates(Value, frozen=True):
@@ -464,6 +474,11 @@ class Started(Event, frozen=True):
     def goal(self) -> str:
         """The question as text."""
         return text_of(self.question)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures of the question."""
+        return images_of(self.question)
 
 
 class Changed(Event, frozen=True):
@@ -677,6 +692,11 @@ class Note(Event, frozen=True):
     def text(self) -> str:
         """The message as text."""
         return text_of(self.parts)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures of the message."""
+        return images_of(self.parts)
 
 
 class Charged(Event, frozen=True):

@@ -11,6 +11,7 @@ from clew.core.done import described_effect
 from clew.core.events import (
     FINISH,
     AnyEvent,
+    Asked,
     Done,
     Entry,
     Forked,
@@ -50,11 +51,19 @@ class ForkPoint(msgspec.Struct, frozen=True):
         return Base(self.parent, len(self.shared))
 
 
+def _message(say: str | Asked) -> Asked:
+    """The parts of a message, none where it is empty. Raises `ConfigError` for what is none."""
+    if isinstance(say, tuple):
+        return say
+    check_text("say", say)
+    return text_parts(say) if say.strip() else ()
+
+
 def find_fork_point(
     record: Trajectory,
     at: int,
     observations: Mapping[str, Any] | None = None,
-    say: str = "",
+    say: str | Asked = (),
 ) -> ForkPoint:
     """Cut where step number `at` was complete; 0 is before the first thought.
 
@@ -64,11 +73,11 @@ def find_fork_point(
     beside it is another now; where a message follows (`say`) it stands if it ended the run, and is
     closed if it did not. Raises `ConfigError` where the run cannot be forked like this.
     """
-    check_text("say", say)
+    words = _message(say)
     check_number("at", at)
     wanted = 'a dict by the keys of calls, as {"2.1": …}'
     check_argument("observations", observations, (Mapping, NONE), wanted)
-    step, spoken = _step(record, at), bool(say.strip())
+    step, spoken = _step(record, at), bool(words)
     changed = _changed(step, observations or {})
     asked_anew = _asked_because_of(record, step, changed)
     if both := sorted(asked_anew & changed.keys()):
@@ -89,7 +98,7 @@ def find_fork_point(
         if isinstance(event, Note) or _of(event) in counted
     ]
     if spoken:
-        again += [*_closed(Trajectory(record.run_id, shared).step), Note(text_parts(say))]
+        again += [*_closed(Trajectory(record.run_id, shared).step), Note(words)]
     before = sum(isinstance(entry.event, Forked) for entry in shared)
     later = record.forks[before:]
     parent = later[0].parent if later else record.run_id

@@ -339,7 +339,8 @@ class ModelInfo:
     calls beforehand. An `unmetered` model costs nobody tokens, like rules: nothing is charged for a
     lost reply. `validate` raises `ConfigError` for a prompt (its tools, stop sequences or form)
     that the model cannot take. `billions` of weights say how big it is, where its name does not.
-    `window` are the tokens that prompt and reply may take together.
+    `window` are the tokens that prompt and reply may take together. One that has not `vision` is
+    asked about pictures only where they say in words what they show.
     """
 
     name: str
@@ -350,6 +351,7 @@ class ModelInfo:
     validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
     billions: float | None = None
     window: int | None = None
+    vision: bool = True
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""

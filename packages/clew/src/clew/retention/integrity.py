@@ -7,6 +7,7 @@ from clew.core.events import (
     AnyEvent,
     Changed,
     Forked,
+    Note,
     Observation,
     Started,
     Suspended,
@@ -70,6 +71,8 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
         yield from filter(None, (event.blob, *(action.blob for action in event.actions)))
     elif isinstance(event, Started | Forked | Changed) and event.spec.prompt_blob:
         yield event.spec.prompt_blob
+    if isinstance(event, Started | Note):
+        yield from filter(None, (image.blob for image in event.images))
 
 
 def is_blob(digest: str, body: bytes) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 import anyio
 
 from clew.agent.agent import Agent
+from clew.agent.question import Question
 from clew.agent.runner import start
 from clew.core.events import Entry, Json, Trust
 from clew.core.interfaces import Store
@@ -28,7 +29,7 @@ _WAIT: Final = 1.0  # the same where it does, and that may get lost
 
 async def submit(
     agent: Agent,
-    goal: str,
+    goal: Question,
     *,
     store: Where = None,
     queue: str = QUEUE,

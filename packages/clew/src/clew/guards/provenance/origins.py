@@ -123,6 +123,7 @@ class Origins:
                         self.allowed_before = {it for it, of in self.known.items() if of == ALLOWED}
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
+                    self.has_read = self.has_read or bool(note.images)
                 case Changed(outside=True):
                     self._close_off()
                 case Observation() as observation:
@@ -136,6 +137,7 @@ class Origins:
         handed = None if started.grant is None else started.grant.handed
         trusted = started.trust == "trusted" and not (handed is not None and handed.read)
         self._hear(started.goal, "" if trusted else "the question")
+        self.has_read = self.has_read or bool(started.images)
         if handed is not None:
             for words in handed.words:
                 self._hear(words, "")

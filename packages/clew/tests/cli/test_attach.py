@@ -1,0 +1,89 @@
+"""`--attach`: pictures that go with a question on the command line, and in a chat."""
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew_testing.servers.openai_server import OpenAIServer, Say
+from tests.cli.shell import clew
+from tests.cli.terminal import terminal
+from tests.cli.test_interrupted import with_model
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
+URL = "data:image/png;base64," + base64.b64encode(PNG).decode()
+MODEL = ("--model", "openai:test")
+
+
+def urls(server: OpenAIServer, at: int = -1) -> list[str]:
+    """The pictures of a request."""
+    blocks: list[Any] = [
+        block
+        for message in server.requests[at].body["messages"]
+        if isinstance(message["content"], list)
+        for block in message["content"]
+    ]
+    return [block["image_url"]["url"] for block in blocks if block["type"] == "image_url"]
+
+
+def test_a_question_goes_with_its_pictures_and_a_further_word_too() -> None:
+    Path("a.png").write_bytes(PNG)
+    with OpenAIServer([Say("A map."), Say("The same.")]) as server:
+        env = with_model(server)
+        done = clew("ask", "What is it?", "--attach", "a.png", *MODEL, env=env)
+        assert (done.code, "Answer: A map." in done.out) == (0, True)
+        assert urls(server) == [URL]
+        done = clew("resume", "last", "--say", "And this?", "--attach", "a.png", env=env)
+        assert (done.code, "Answer: The same." in done.out) == (0, True)
+        assert urls(server) == [URL, URL]
+    shown = clew("show", "last").out
+    assert "What is it?" in shown
+    assert shown.count("[attached: image/png]") == 2
+    assert clew("replay", "last").code == 0
+    assert clew("records", "verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "why"),
+    [
+        ("notes.txt", (), "notes.txt is no picture: attach PNG, JPEG, GIF or WebP"),
+        ("gone.png", (), "gone.png cannot be attached: No such file or directory"),
+        (".", (), ". is no file: attach a picture"),
+        ("a.png", (), "offline sees no pictures: give each a text, or ask a model with vision"),
+        ("a.png", ("--votes", "2"), "--votes hands on words alone: leave --attach out."),
+    ],
+)
+def test_what_cannot_be_attached_is_told_in_one_line(
+    name: str, words: tuple[str, ...], why: str
+) -> None:
+    Path("notes.txt").write_text("words")
+    Path("a.png").write_bytes(PNG)
+    done = clew("ask", "What is it?", "--attach", name, *words, "--model", "offline")
+    assert done.code == 2
+    assert why in done.err
+    assert re.match("there is no store|no runs yet", clew("runs").out)
+
+
+def test_in_a_chat_a_picture_is_attached_by_a_command_or_by_its_path() -> None:
+    Path("a.png").write_bytes(PNG)
+    with OpenAIServer([Say("Two maps."), Say("No picture.")]) as server:
+        with terminal("chat", *MODEL, **with_model(server)) as shell:
+            shell.shows("> ")
+            shell.type("/attach a.png\n")
+            shell.shows("attached, 1 in all: what do you want to know")
+            shell.type("'a.png'\n")
+            shell.shows("attached, 2 in all: what do you want to know")
+            shell.type("What are they?\n")
+            shell.shows("Two maps")
+            shell.shows("> ")
+            assert urls(server) == [URL, URL]
+            shell.type("/attach gone.png\n")
+            shell.shows(r"gone\.png cannot be attached: No such file")
+            shell.type("And now?\n")
+            shell.shows("No picture")
+            shell.shows("> ")
+            assert urls(server) == [URL, URL]
+            shell.type("\x04")
+            assert shell.leaves() == 0
