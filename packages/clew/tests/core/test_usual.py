@@ -96,7 +96,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     NextMove: {"why": "", "less": None, "tripped": None},
     ForkPoint: {"again": (), "changed": (), "done": ()},
     Replayed: {"passed_over": ()},
-    PendingApproval: {"asks": None},
+    PendingApproval: {"asks": None, "origins": {}, "behind": ()},
     Call: {
         "verdict": None, "hints": (), "ruling": None, "attempts": (), "begun": (),
         "observation": None, "deadline": 0, "again": False, "revised": None, "revision": "",

@@ -121,6 +121,15 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "shows": "",
         "repeats": (),
         "gather": False,
+        "origins": {},
+    },
+    "Origin": {
+        "call": "",
+        "tool": "",
+        "field": "",
+        "trusted": False,
+        "doubtful": False,
+        "parts": (),
     },
     "Judged": {"by": ""},
     "Ruling": {

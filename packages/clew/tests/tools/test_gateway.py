@@ -31,7 +31,7 @@ KNOWN = frozenset({
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/approve.py: each"),
     *("cli/approve.py: waiting", "core/fork.py: e", "cli/why.py: explanation"),
-    *("guards/provenance/explain.py: seen",),
+    *("guards/provenance/explain.py: seen", "guards/provenance/arguments.py: origin"),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),
     *("evidence/support.py: calculation", "evidence/support.py: piece"),
     *("tools/process.py: resolved", "concurrency/portal.py: started"),

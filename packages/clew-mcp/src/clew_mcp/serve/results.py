@@ -98,4 +98,5 @@ def _pending(each: PendingApproval) -> dict[str, Any]:
         "tool": each.tool,
         "arguments": each.args,
         "reason": each.why,
+        **({"origins": msgspec.to_builtins(each.origins)} if each.origins else {}),
     }

@@ -13,7 +13,7 @@ import msgspec
 
 from clew import ConfigError, PendingApproval, rule
 from clew.cli.options import readable
-from clew.cli.render import TextBlock, written
+from clew.cli.render import TextBlock, origins, written
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, store_location
@@ -21,22 +21,33 @@ from clew.interfaces import Action, Json, Ruling, encode
 from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
+_BEHIND: Final = "Goes ahead once you have ruled"
 PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
 
 
 def document(each: PendingApproval) -> dict[str, Json]:
     """A call that waits for a ruling, for programs."""
-    return {name: value for name, value in asdict(each).items() if name != "seen"}
+    told = {name: value for name, value in asdict(each).items() if name != "seen"}
+    told["origins"] = {
+        name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
+    }
+    told["behind"] = [{"tool": call.name, "args": call.args} for call in each.behind]
+    return told
 
 
 def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
-    """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why."""
+    """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why.
+
+    Below that where its arguments come from, and which calls go ahead with a ruling.
+    """
     made = written(Action(each.tool, each.args), complete=True)
+    why = inert(each.why + origins(each.origins))
+    behind = "".join(f"\n{_BEHIND}: {written(it, complete=True)}" for it in each.behind)
     form = "" if each.asks is None else encode(each.asks).decode()
     asks = f"\nanswer with JSON of this form: {form}" if form else ""
     key = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return TextBlock(f"Held {inert(key)}", f"{made}\n{inert(each.why)}{inert(asks)}", "yellow")
+    return TextBlock(f"Held {inert(key)}", f"{made}\n{why}{behind}{inert(asks)}", "yellow")
 
 
 def render_approval(

@@ -83,7 +83,7 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
         message = f"{waiting.call} {waiting.tool} asks nothing: rule on it without --answer"
         raise ConfigError(message)
     if word.allow and not word.answer and not meant.below:
-        made = waiting if args is None else replace(waiting, args=args)
+        made = waiting if args is None else replace(waiting, args=args, origins={})
         if not confirm(made, yes=yes):
             say(f"{waiting.call} {waiting.tool} still waits")
             return ANSWERED

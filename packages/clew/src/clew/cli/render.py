@@ -4,13 +4,13 @@ Everything a model, a tool or a document wrote passes through `inert` first: no 
 theirs reaches a terminal, and nothing of it is hidden.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from clew import Observation, Trajectory, Usage
 from clew.cli.safe_text import inert
-from clew.guards import Gathered, Planned
+from clew.guards import Gathered, Origin, Planned, describe_origin
 from clew.interfaces import (
     FINISH,
     Action,
@@ -286,11 +286,28 @@ def _under(label: str, text: str, indent: str) -> str:
     return f"\n{indent}{text}" if "\n" in text and label != "-" else f" {text}"
 
 
+def origins(by_argument: Mapping[str, Sequence[Origin]]) -> str:
+    """Where the values of each argument come from, in a line of its own for each."""
+    return "".join(
+        f"\n{one_line(name)}: {'; '.join(map(_origin, each))}" for name, each in by_argument.items()
+    )
+
+
+def _origin(origin: Origin) -> str:
+    """Who gave values, and which of them a guard doubts; without parts it doubts all of them."""
+    told = describe_origin(origin)
+    told += ", trusted" if origin.trusted and origin.kind == "result" else ""
+    parts = ", ".join(encode(part).decode() for part in origin.parts)
+    doubt = f", doubtful: {parts}" if parts else ", doubtful"
+    return told + doubt if origin.doubtful else told
+
+
 def judged(event: Judged) -> Iterator[TextBlock]:
     """A guard's word."""
     text = f"{event.verdict.kind}: {event.verdict.reason}"
     if event.by:
         text += f" ({event.by})"
+    text += origins(event.verdict.origins)
     yield TextBlock(f"Verdict {event.call}", inert(text), "yellow")
 
 

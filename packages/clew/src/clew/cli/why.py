@@ -43,10 +43,11 @@ def why(run: str, call: str, store: str | None, *, as_json: bool) -> int:
         say(json_text(asdict(explanation)))
         return ANSWERED
     out = console()
-    table = Table("argument", "value", "comes from", "trusted", box=None, pad_edge=False)
+    table = Table("argument", "value", "comes from", "trusted", "asked", box=None, pad_edge=False)
     for each in explanation.arguments:
         cells = (each.argument, encode(each.value).decode(), each.origin)
-        table.add_row(*(Text(inert(cell)) for cell in cells), "yes" if each.trusted else "no")
+        marks = ["yes" if it else "no" for it in (each.trusted, each.doubtful)]
+        table.add_row(*(Text(inert(cell)) for cell in cells), *marks)
     out.print(Text(inert(f"{explanation.call} {explanation.tool}"), "bold"))
     out.print(table)
     for line in _verdict(explanation):

@@ -536,6 +536,28 @@ class Thought(Event, frozen=True):
     late: bool = False
 
 
+OriginKind: TypeAlias = Literal[
+    "person", "configuration", "plan", "result", "choice", "computed", "allowed", "above",
+    "question", "note", "pasted", "outside", "model",
+]  # fmt: skip
+
+
+class Origin(Value, frozen=True):
+    """Who gave a value of an argument, as a guard sees it (`Verdict.origins`).
+
+    A `result` is that of `tool` in the `call`, with the value in its `field`. It is `doubtful` if
+    the guard asks for its sake, or for that of the `parts` of the argument.
+    """
+
+    kind: OriginKind
+    call: str = ""
+    tool: str = ""
+    field: str = ""
+    trusted: bool = False
+    doubtful: bool = False
+    parts: tuple[Json, ...] = ()
+
+
 class Verdict(Value, frozen=True):
     """A guard's decision on one call.
 
@@ -545,7 +567,7 @@ class Verdict(Value, frozen=True):
     an answer that a held call wants from the person, if it wants one. `shows` identifies what the
     person is shown beside the arguments, such as a digest of a server's definitions: a ruling
     covers only that. `repeats` are the keys of the effects of other runs that the call would have
-    again.
+    again. `origins` say of arguments, by name, where their values come from.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -557,6 +579,7 @@ class Verdict(Value, frozen=True):
     shows: str = ""
     repeats: tuple[str, ...] = ()
     gather: bool = False
+    origins: dict[str, tuple[Origin, ...]] = {}
 
 
 class Judged(Event, frozen=True):

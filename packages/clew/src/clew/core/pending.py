@@ -1,11 +1,11 @@
 """What is pending in a run and its sub-runs, and how a person ends it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from clew.core.engine import Engine
-from clew.core.events import AnyEvent, Json, Stop, Verdict
+from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
@@ -24,6 +24,8 @@ class PendingApproval:
     `run_id` in a sub-run. `at` is the time it began to wait (Unix milliseconds). `seen` identifies
     the arguments and the attempts so far: passed to `rule`, it restricts the ruling to exactly
     these. `asks` is the JSON Schema of the answer that the call wants with the ruling, if any.
+    `origins` say where values of its arguments come from, as far as the guard that held it knows.
+    `behind` are the calls that wait behind it, and go ahead once a person has ruled.
     """
 
     run_id: str
@@ -35,6 +37,10 @@ class PendingApproval:
     seen: str
     root: str
     asks: Parameters | None = field(default=None, hash=False)
+    origins: Mapping[str, tuple[Origin, ...]] = field(
+        default_factory=dict[str, tuple[Origin, ...]], hash=False
+    )
+    behind: tuple[Action, ...] = field(default=(), hash=False)
 
 
 def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingApproval]:
@@ -45,7 +51,17 @@ def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingAppr
         yield PendingApproval(
             trajectory.run_id, call.key, call.action.name, call.args, _why(call, judged.verdict),
             since, call.question, root or trajectory.run_id, judged.verdict.asks,
+            judged.verdict.origins, (*_behind(trajectory, call),),
         )  # fmt: skip
+
+
+def _behind(trajectory: Trajectory, held: Call) -> Iterator[Action]:
+    """The calls that were put off after this one, up to the next one that is held."""
+    for call in trajectory.step.gathered:
+        if call.held and call.position > held.position:
+            return
+        if call.position > held.position and call.observation is None:
+            yield call.action
 
 
 def _why(call: Call, held: Verdict) -> str:

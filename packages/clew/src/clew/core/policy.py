@@ -202,6 +202,9 @@ def _asking(
 
     What repeats another effect is asked about once for each such effect, whoever held the call.
     """
+    if held is not None and new.verdict.origins and not held.verdict.origins:
+        told = msgspec.structs.replace(held.verdict, origins=new.verdict.origins)
+        held = msgspec.structs.replace(held, verdict=told)
     if not guard.repeat:
         return held or (None if new.by in held_by else new)
     if call.ruling and call.verdict and call.verdict.verdict.repeats == new.verdict.repeats:

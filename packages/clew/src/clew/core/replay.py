@@ -244,6 +244,8 @@ class _Replaying(Journal):
                 self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
         if isinstance(old, Judged) and isinstance(new, Judged):  # nothing is left to blot out
             verdict = msgspec.structs.replace(new.verdict, redacted=old.verdict.redacted)
+            if new.verdict.origins and self.trajectory.call(new.call).redacted:
+                verdict = msgspec.structs.replace(verdict, origins=old.verdict.origins)
             new = msgspec.structs.replace(new, verdict=verdict)
         if isinstance(old, Observation) and isinstance(new, Observation):
             # that a call was late is for the clock to say

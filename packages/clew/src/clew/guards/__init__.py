@@ -1,12 +1,18 @@
 """Guards: may this call happen? And what of the links in an answer may be shown?"""
 
-from clew.core.events import Gathered, Planned
+from clew.core.events import Gathered, Origin, Planned
 from clew.core.interfaces import Labels
 from clew.guards.caps import AlreadyDone
 from clew.guards.limits import RESEARCH
 from clew.guards.links import NoOutsideLinks
 from clew.guards.no_progress import NoProgress, Stuck
-from clew.guards.provenance import ArgumentOrigin, Explanation, Provenance, explain
+from clew.guards.provenance import (
+    ArgumentOrigin,
+    Explanation,
+    Provenance,
+    describe_origin,
+    explain,
+)
 from clew.guards.safe_links import safe_links
 
 __all__ = [
@@ -18,9 +24,11 @@ __all__ = [
     "Labels",
     "NoOutsideLinks",
     "NoProgress",
+    "Origin",
     "Planned",
     "Provenance",
     "Stuck",
+    "describe_origin",
     "explain",
     "safe_links",
 ]

@@ -1,5 +1,6 @@
 """Where the arguments of calls come from, and whether that is reason enough to make the call."""
 
+from clew.guards.provenance.arguments import describe_origin
 from clew.guards.provenance.explain import ArgumentOrigin, Explanation, explain
 from clew.guards.provenance.guard import (
     LEVELS,
@@ -19,6 +20,7 @@ __all__ = [
     "Explanation",
     "Level",
     "Provenance",
+    "describe_origin",
     "explain",
     "judged",
     "persons_words",

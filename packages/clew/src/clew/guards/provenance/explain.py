@@ -1,15 +1,16 @@
 """Why a call was made, asked about or refused: from the record alone, argument by argument.
 
-A record has no labels of tools. So this says where the record has a value, and what the guards said
-of the call at the time; it judges nothing anew.
+What a guard recorded with its verdict counts. Of other arguments this says where the record has a
+value: that has no labels of tools, and nothing is judged anew.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json, Note, Observation, Planned, PlannedCall, Started
+from clew.core.events import Json, Note, Observation, Origin, Planned, PlannedCall, Started
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.arguments import describe_origin
 from clew.guards.provenance.handing import persons_words
 from clew.guards.provenance.numbers import PERSON
 from clew.guards.provenance.plans import fitting
@@ -22,12 +23,16 @@ MODEL: Final = "nothing in the record: the model"
 
 @dataclass(frozen=True)
 class ArgumentOrigin:
-    """A value of an argument, and where the record has it; `trusted` if nobody else wrote there."""
+    """A value of an argument, and where the record has it; `trusted` if nobody else wrote there.
+
+    A guard asked for the sake of a `doubtful` one.
+    """
 
     argument: str
     value: Json
     origin: str
     trusted: bool
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,13 +67,24 @@ def explain(trajectory: Trajectory, key: str) -> Explanation:
 
 
 def _origins(trajectory: Trajectory, call: Call) -> Iterator[ArgumentOrigin]:
+    edited = call.ruling is not None and call.ruling.args is not None
+    told = {} if call.verdict is None or edited else call.verdict.verdict.origins
+    for name, origins in told.items():
+        for recorded in origins:
+            yield from _as_recorded(name, call.args.get(name), recorded)
     plan = fitting(_planned(trajectory), call.action.name, call.args)
     bound: Mapping[str, Json] = {} if plan is None else plan.args
     for name, value in call.args.items():
-        for field, each in named_leaves(value, name):
+        for field, each in named_leaves(value, name) if name not in told else ():
             label = name if field == name else f"{name}.{field}"
             origin, trusted = (PLAN, True) if name in bound else _of(trajectory, call, each)
             yield ArgumentOrigin(label, each, origin, trusted)
+
+
+def _as_recorded(name: str, value: Json, origin: Origin) -> Iterator[ArgumentOrigin]:
+    """What a guard said of an argument: of its doubtful parts, or of the whole."""
+    for part in origin.parts or (value,):
+        yield ArgumentOrigin(name, part, describe_origin(origin), origin.trusted, origin.doubtful)
 
 
 def _planned(trajectory: Trajectory) -> list[PlannedCall]:

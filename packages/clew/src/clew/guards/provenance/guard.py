@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias, cast
 from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, Verdict
 from clew.core.interfaces import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.guards.provenance.arguments import recorded
 from clew.guards.provenance.handing import (
     Task,
     handed_down,
@@ -127,10 +128,11 @@ class BoundProvenance:
         )
         if not judgement.doubts:
             return None
-        why = sentence_of(judgement.doubts)
+        why, told = sentence_of(judgement.doubts), recorded(judgement, trajectory)
         if judgement.is_refused:
-            return Verdict("deny", f"a person has refused such a call before: {why}")
-        return Verdict("hold", why, gather=True)
+            before = f"a person has refused such a call before: {why}"
+            return Verdict("deny", before, origins=told)
+        return Verdict("hold", why, gather=True, origins=told)
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""

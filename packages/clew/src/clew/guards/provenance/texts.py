@@ -27,7 +27,8 @@ _DEMAND: Final = re.compile(
     r"\b(?:must|ha(?:ve|s) to|required? to|needs? to|password\w*|urgent\w*|immediately|at once)\b"
     r"|^\W*(?:please\W+)?(?:click|call|contact|send|pay|transfer|reset|visit|open|download|install|"
     r"run|update|confirm|verify|reply|forward|log in|sign in|change|delete|share|ignore|use)\b"
-    r"|\b(?:import|eval|exec|sudo|curl|rm -\w+|<\w+)\s*[\w(]|\w\(.*\)|[;{}]\s*\w+.*[({=]|`",
+    r"|\b(?:import|eval|exec|sudo|curl|rm -\w+|<\w+)\s*[\w(]|\w\(.{0,500}\)"
+    r"|[;{}]\s*\w.{0,500}[({=]|`",
     re.IGNORECASE,
 )
 """A sentence that tells its readers what to do, or code: the like may be meant for them."""

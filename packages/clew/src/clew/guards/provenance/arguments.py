@@ -1,0 +1,133 @@
+"""Where the values of a call's arguments come from, as the record of a verdict keeps it.
+
+It is data for whoever shows the call, and small: so many arguments, so many origins of each, and
+only parts that are short. None is cut: what is blotted out of a record is found only as a whole.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Final
+
+from msgspec.structs import replace
+
+from clew.core.events import Json, Origin, OriginKind
+from clew.core.trajectory import Trajectory
+from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, PLAN, Judgement
+from clew.guards.provenance.numbers import COMPUTED, PERSON
+from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins
+from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in
+
+MAX_ARGUMENTS: Final = 32
+MAX_VALUES: Final = 200
+MAX_ORIGINS: Final = 8
+MAX_PARTS: Final = 8
+MAX_CHARS: Final = 200
+
+_KINDS: Final[Mapping[str, OriginKind]] = {
+    PERSON: "person",
+    CONFIG: "configuration",
+    PLAN: "plan",
+    OFFERED: "choice",
+    COMPUTED: "computed",
+    COMPUTED_END: "computed",
+    ALLOWED: "allowed",
+    ABOVE: "above",
+    "the question": "question",
+    "a text that was pasted": "pasted",
+    "the run from outside": "outside",
+    "": "model",
+}
+_WORDS: Final[Mapping[OriginKind, str]] = {
+    "person": PERSON,
+    "configuration": CONFIG,
+    "plan": PLAN,
+    "choice": OFFERED,
+    "computed": COMPUTED,
+    "allowed": ALLOWED,
+    "above": ABOVE,
+    "question": "the question",
+    "note": "a note",
+    "pasted": "a text that was pasted",
+    "outside": "the run from outside",
+    "model": "nothing in the record: the model",
+    "result": "results",
+}
+_CALL: Final = re.compile(r"\((\d+\.\d+)\)$")
+
+
+def describe_origin(origin: Origin) -> str:
+    """An origin in words."""
+    if not origin.call:
+        return _WORDS[origin.kind]
+    field = f"{origin.field!r} of " if origin.field else ""
+    return f"{field}{origin.tool} ({origin.call})"
+
+
+def recorded(judgement: Judgement, trajectory: Trajectory) -> dict[str, tuple[Origin, ...]]:
+    """By the name of each argument: who gave its values, and which of them are doubtful."""
+    doubted = [it.argument for it in judgement.doubts if it.argument and _short(it.argument)]
+    every = [*dict.fromkeys([*filter(_short, judgement.pending.args), *doubted])]
+    told = {*sorted(every, key=lambda name: name not in doubted)[:MAX_ARGUMENTS]}
+    return {name: _of(judgement, trajectory, name) for name in every if name in told}
+
+
+def _of(judgement: Judgement, trajectory: Trajectory, name: str) -> tuple[Origin, ...]:
+    """The origins of an argument, doubtful ones first, each once, with the parts it gave."""
+    value = judgement.pending.args.get(name)
+    parts_of: dict[Origin, list[Json]] = {}
+    for origin, part in islice(_each(judgement, trajectory, name), MAX_VALUES):
+        parts = parts_of.setdefault(origin, [])
+        if origin.doubtful and part != value and part not in parts and _short(part):
+            parts.append(part)
+    told = (replace(it, parts=(*parts[:MAX_PARTS],)) for it, parts in parts_of.items())
+    return (*islice(told, MAX_ORIGINS),)
+
+
+def _each(judgement: Judgement, trajectory: Trajectory, name: str) -> Iterator[tuple[Origin, Json]]:
+    """Each doubtful part of an argument, then each other value in it, with who gave it."""
+    doubts = [it for it in judgement.doubts if it.argument == name]
+    parts = dict.fromkeys(part for doubt in doubts for part in doubt.values)
+    origins, of_argument = judgement.origins, any(not doubt.values for doubt in doubts)
+    values = (it for it in leaves(judgement.pending.args.get(name)) if it not in parts)
+    for value in chain(parts, values):
+        known = judgement.origin(name, value) or origins.of(value) or _spoken(origins, value)
+        doubtful = of_argument or value in parts
+        seen = origins.seen_in(value)
+        yield _origin(trajectory, known, seen, value, doubtful=doubtful), value
+
+
+def _spoken(origins: Origins, value: Json) -> str | None:
+    """Whether a person's words have a value, if only where they decide nothing."""
+    folded = str(value).casefold()
+    is_spoken = not is_choice(value) and any(stands_in(folded, words) for words in origins.words)
+    return PERSON if is_spoken else None
+
+
+def _origin(
+    trajectory: Trajectory, known: str | None, seen: str, value: Json, *, doubtful: bool
+) -> Origin:
+    """Who gave a value: something trusted (`known`), else the text in which it was `seen`."""
+    source, trusted = known or seen, known is not None
+    if (kind := _KINDS.get(source)) is not None:
+        return Origin(kind, trusted=trusted, doubtful=doubtful)
+    if source.endswith("note"):
+        return Origin("note", trusted=trusted, doubtful=doubtful)
+    call = _CALL.search(source)
+    if call is None:
+        return Origin("result", trusted=trusted, doubtful=doubtful)
+    tool, field = _field_of(trajectory, call[1], value)
+    return Origin("result", call[1], tool, field, trusted=trusted, doubtful=doubtful)
+
+
+def _field_of(trajectory: Trajectory, key: str, value: Json) -> tuple[str, str]:
+    """The tool whose result has a value, and the field in which it stands there."""
+    call, text = trajectory.call(key), str(value)
+    content = None if call.observation is None else call.observation.content
+    hits = (name for name, it in named_leaves(content) if text in str(it) and _short(name))
+    return call.action.name, next(hits, "")
+
+
+def _short(value: Json) -> bool:
+    """Whether it is short enough to be kept."""
+    return len(str(value)) <= MAX_CHARS
