@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from clew.agent.composition import Composition
+from clew.codecs.gbnf import either, literal
 from clew.core.events import AnyEvent, Json, Planned, PlannedCall, Reply, encode
 from clew.core.interfaces import OnText, Part, Prompt, ToolSpec
 from clew.core.trajectory import Trajectory
@@ -38,6 +39,24 @@ _FORM: Final[dict[str, Json]] = {
     },
     "required": ["calls"],
 }
+
+
+_MAX_CALLS: Final = 20
+"""Of a plan under a grammar: else a small model repeats one until the reply is cut off."""
+
+
+_VALUES: Final = (
+    r'value ::= simple | "[" (inner (", " inner)*)? "]" | '
+    r""""{" (pair (", " pair)*)? "}"
+pair ::= string ": " inner
+inner ::= simple | "[" (simple (", " simple)*)? "]" | "{" (field (", " field)*)? "}"
+field ::= string ": " simple
+simple ::= string | number | "true" | "false" | "null"
+string ::= "\"" ([^"\\\x00-\x1F\x7F] | "\\" ["\\nt])* "\""
+number ::= "-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,15})?
+"""
+)
+"""Values of arguments: which are right, validation says where they are called with."""
 
 
 class _Call(msgspec.Struct):
@@ -70,7 +89,36 @@ def _prompt(parts: Composition, acting: Mapping[str, ToolSpec], trajectory: Traj
     tools: list[Json] = [_described(tool) for tool in acting.values()]
     head = "\n\n".join(filter(None, (parts.prompt_spec.prompt, ASKED, encode(tools).decode())))
     words = tuple(Part("user", spoken(text)[0]) for text in persons_words(trajectory))
-    return Prompt((Part("system", head),), words, calls="none", reply_schema=_FORM, purpose="plan")
+    held = parts.model.info.params.get("grammar") is True
+    return Prompt(
+        (Part("system", head),), words, calls="none", reply_schema=_FORM, purpose="plan",
+        grammar=_grammar(acting) if held else "",
+    )  # fmt: skip
+
+
+def _grammar(acting: Mapping[str, ToolSpec]) -> str:
+    """A plan and nothing else: small models put it in prose, or copy a schema into it.
+
+    Spaces are those of the form in the question: without them a small model errs at each quote.
+    """
+    calls = either(
+        f'{literal(f"""{{"tool": {encode(name).decode()}, "args": {{""")} '
+        f'{_args([*tool.parameters.get("properties", {})])} "}}}}"'
+        for name, tool in acting.items()
+    )
+    begun = literal("""{"calls": [""")
+    root = f'{begun} (call (", " call){{0,{_MAX_CALLS - 1}}})? "]}}"'
+    return f"root ::= {root}\ncall ::= {calls}\n{_VALUES}"
+
+
+def _args(names: Sequence[str]) -> str:
+    """Some of these arguments, in order, each once: the request need not settle any."""
+    pairs = [f'{literal(encode(each).decode())} ": " value' for each in names]
+    begun = [
+        " ".join([pair, *(f'(", " {later})?' for later in pairs[at:])])
+        for at, pair in enumerate(pairs, 1)
+    ]
+    return f"({either(begun)})?" if begun else '""'
 
 
 def _described(tool: ToolSpec) -> dict[str, Json]:
