@@ -131,8 +131,8 @@ matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in e
 mutants: $(VENV)/.mutants  ## Change the core, guards, context and codecs in 300 small ways: what no test notices (an hour)
 	$(BIN)/python -m mutation
 
-security: $(VENV)/.security  ## Attack agents in AgentDojo's environments, with a model that believes all (lab/reports/security.md)
-	$(BIN)/python -m security
+security: $(VENV)/.security  ## Attack agents in AgentDojo's environments: a simulated model, or GGUF=file [LIMIT_MINUTES=n] (lab/reports/security.md)
+	@$(BIN)/python -m security$(if $(GGUF),.real $(GGUF) $(if $(LIMIT_MINUTES),--minutes $(LIMIT_MINUTES)))
 
 lock:  ## Take the versions of constraints.txt again, from a fresh environment
 	PYTHON=$(PYTHON) scripts/lock
