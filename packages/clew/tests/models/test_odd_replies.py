@@ -8,6 +8,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, read, run
 from clew import tool as make_tool
 from clew.core.events import Entry, RawCall
+from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
@@ -144,21 +145,35 @@ async def test_half_a_character_is_mended_and_named(raw: bytes, text: str, strea
     assert step.thought.repairs == ("half a character replaced by U+FFFD",)
 
 
-async def test_half_a_character_in_arguments_is_mended_and_named() -> None:
+@pytest.mark.parametrize("effect", ["read", "idempotent", "unsafe"])
+@pytest.mark.parametrize("raw", [rb"{\"text\": \"cut \\ud83d\"}", rb"{\"text\": \"cut \ud83d\"}"])
+async def test_half_a_character_in_arguments_is_mended_and_named_unless_they_act(
+    raw: bytes, effect: Any
+) -> None:
     seen: list[str] = []
 
-    @make_tool(effect="read")
+    @make_tool(effect=effect)
     def note(text: str) -> str:
         """Note a text."""
         seen.append(text)
         return "noted"
 
-    function = {"name": "note", "arguments": r'{"text": "cut \ud83d"}'}
-    calls = [{"id": "c1", "type": "function", "function": function}]
+    plain = (
+        b'{"choices":[{"index":0,"message":{"content":"","tool_calls":[{"id":"c1","type":"function",'
+        b'"function":{"name":"note","arguments":"' + raw + b'"}}]},"finish_reason":"tool_calls"}]}'
+    )
     store = MemoryStore()
-    async with over([body(content="", tool_calls=calls), body(content="Noted.")]) as (model, _, _):
-        result = await run(Agent(model=model, tools=[note]), "Note it.", store=store)
-    assert (result.answer, seen) == ("Noted.", ["cut \ufffd"])
-    first = (await read(result.run_id, store=store)).steps[0].thought
+    async with over([Send(plain), body(content="Noted.")]) as (model, _, _):
+        agent = Agent(model=model, tools=[note], guards=[Provenance("off")])
+        result = await run(agent, "Note it.", store=store)
+    assert (result.answer, seen) == ("Noted.", ["cut \ufffd"] if effect == "read" else [])
+    record = await read(result.run_id, store=store)
+    first, told = record.steps[0].thought, record.call("1.1").observation
     assert first is not None
     assert first.repairs == ("half a character replaced by U+FFFD",)
+    assert told is not None
+    if effect != "read":
+        assert told.text.startswith(
+            "ERROR: invalid_arguments: half a character stands in the arguments, and note changes "
+            "things: nothing was done"
+        )

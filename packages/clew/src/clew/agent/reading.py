@@ -1,12 +1,13 @@
 """Reading a reply: what the codec parses, and what of it can be an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
 import msgspec
 
 from clew.agent.kept_replies import bounded, told
+from clew.codecs.arguments import may_act
 from clew.codecs.no_answer import no_answer
 from clew.codecs.quoted_answers import without_quotes
 from clew.core.blobs import BLOB_BYTES
@@ -17,8 +18,10 @@ from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.models.completion import invalid_reply
 from clew.support.parts import PASSED, broken, of_kind
+from clew.support.surrogates import HALF
 from clew.tools.lost_digits import LONG_NUMBER, with_all_digits
 
+_REPLACED: Final = "\ufffd"
 _ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
 
 
@@ -79,6 +82,8 @@ def _parsed(
     if reply.mended:
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
+    if HALF in parsed.repairs:
+        parsed = msgspec.structs.replace(parsed, actions=tuple(_whole(spec, parsed.actions)))
     if parsed.answer is not None:
         why = no_answer(codec, spec, trajectory, parsed.answer)
         return Parsed(text=parsed.answer, fault=why) if why else parsed
@@ -88,6 +93,14 @@ def _parsed(
     if len(actions) == 1 and actions[0].fault and not parsed.actions[0].fault and not reply.calls:
         return Parsed(text=parsed.text, fault=actions[0].fault)
     return msgspec.structs.replace(parsed, actions=actions)
+
+
+def _whole(spec: PromptSpec, actions: Sequence[Action]) -> Iterator[Action]:
+    """The actions; one with an effect is refused where half a character was replaced in it."""
+    for action in actions:
+        half = _REPLACED in encode(action.args).decode() and may_act(spec, action.name)
+        why = f"half a character stands in the arguments, and {action.name} changes things"
+        yield Action(action.name, fault=f"{why}: nothing was done") if half else action
 
 
 def _finished(codec: Codec, spec: PromptSpec, trajectory: Trajectory, action: Action) -> Action:
