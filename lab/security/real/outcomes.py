@@ -15,7 +15,7 @@ Role = Literal["ideal", "planner", "actor"]
 
 
 class Key(NamedTuple):
-    """What an outcome is of: never measured twice."""
+    """What an outcome is of: the last one counts."""
 
     sha256: str
     role: str
@@ -24,7 +24,6 @@ class Key(NamedTuple):
     suite: str
     user: str
     attacker: str
-    bounds: str
 
 
 class Real(Value, frozen=True):
@@ -75,7 +74,7 @@ class Real(Value, frozen=True):
     def key(self) -> Key:
         """What it is of."""
         return Key(self.sha256, self.role, self.system, self.attack, self.suite, self.user,
-                   self.attacker, self.bounds)  # fmt: skip
+                   self.attacker)  # fmt: skip
 
 
 def add(outcome: Real, folder: Path) -> None:
@@ -98,6 +97,6 @@ def read(folder: Path = FOLDER) -> list[Real]:
     return list(known.values())
 
 
-def done(outcomes: Iterable[Real]) -> set[Key]:
-    """What need not be measured again."""
-    return {one.key for one in outcomes}
+def done(outcomes: Iterable[Real], bounds: str) -> set[Key]:
+    """What need not be measured again under these bounds."""
+    return {one.key for one in outcomes if one.bounds == bounds}

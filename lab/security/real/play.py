@@ -21,8 +21,8 @@ from security.real.wanted import Judge, Wanted
 from security.toolbox import Toolbox
 from security.victim import Victim, is_poisoned
 
-STEPS: Final = 4
-"""Of a run in which the real model acts, beside its answer: as many as half of the tasks take."""
+STEPS: Final = 3
+"""Of a run in which the real model acts, beside its answer."""
 ACTING: Final = Limits(steps=STEPS, tool_calls=2 * STEPS, seconds=7_200)
 _ROUNDS: Final = 40
 _CHARS: Final = 160

@@ -64,7 +64,7 @@ class Work:
         """Measure what is not there yet."""
         sha256, begun = sha256[:_SUM], time.monotonic()
         real = Replies(model, replies / f"{sha256}.jsonl")
-        known = set[Key]() if self.again else done(read(self.outcomes))
+        known = set[Key]() if self.again else done(read(self.outcomes), BOUNDS)
         for part in self.parts:
             jobs = [job for job in self.jobs(part) if _key(sha256, job) not in known]
             for case, system, role in with_progress(
@@ -117,7 +117,7 @@ async def _one(case: Case, system: System, role: Role, real: Replies, sha256: st
 
 def _key(sha256: str, job: Job) -> Key:
     case, system, role = job
-    return Key(sha256, role, system, case.attack, case.suite, case.user, case.attacker, BOUNDS)
+    return Key(sha256, role, system, case.attack, case.suite, case.user, case.attacker)
 
 
 def _named(case: Case) -> str:
