@@ -1,6 +1,7 @@
 """Tools of a small world with letters, a bank and somebody to write to; and runs in it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from clew import Agent, MemoryStore, Result, Trajectory, read, run
@@ -80,3 +81,24 @@ async def outcome(
 
 
 READ: Final = act("letters")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request, the last call of its run, and why that is asked about; "": it is made."""
+
+    question: str
+    call: Move
+    asked: str
+    plan: Sequence[Move]
+    tools: Sequence[Tool] = (letters(), SEND)
+    before: Sequence[Move] = (READ,)
+
+
+async def check(case: Case) -> None:
+    """Run a case, and see whether its last call is made or asked about, and why."""
+    script = [*case.before, case.call]
+    result, _ = await outcome(case.question, script, case.tools, plan=case.plan)
+    asked = [each.why for each in result.pending_approvals]
+    assert (result.status, len(asked)) == (("held", 1) if case.asked else ("answered", 0)), asked
+    assert case.asked in "".join(asked)

@@ -31,6 +31,7 @@ _ADDRESS: Final = re.compile(
 )
 """Mail and web addresses as programs for mail and chat make links of them, and as people spell
 them, with account numbers (ISO 13616), names after @, and long words of letters and digits."""
+_PAGE: Final = re.compile(r"(?:https?://|www\.)[^\sA-Z<>\"'@]+")
 _IDENTIFIER: Final = re.compile(
     r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"
 )
@@ -41,6 +42,11 @@ def addresses_in(text: str) -> Iterator[str]:
     """Mail and web addresses and account numbers in a text."""
     for match in _ADDRESS.findall(unicodedata.normalize("NFKC", text).replace("。", ".")):
         yield match.rstrip(".,;:!?")
+
+
+def is_page(value: str) -> bool:
+    """Whether a value as a whole is the address of a page, as people write it."""
+    return _PAGE.fullmatch(value) is not None
 
 
 def identifiers_in(text: str) -> Iterator[str]:

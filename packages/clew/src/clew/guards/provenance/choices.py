@@ -44,17 +44,23 @@ def properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def is_asked_for(tool: ToolSpec, name: str, words: Sequence[str]) -> bool:
-    """Whether casefolded words ask for an argument: they have its name, or what the tool's
-    description says is done with it, as in "invite guests".
+    """Whether casefolded words ask for an argument: they have its name, that of a field that it
+    must have, or what the tool's description says is done with it, as in "invite guests".
     """
     plain = name.casefold().replace("_", " ")
     about = tool.description.casefold()
     verbs = re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", about) if plain in about else ()
-    return any(stands_in(it, text) for it in (plain, *verbs) for text in words)
+    fields = _required(tool.parameters, name)
+    return any(stands_in(it, text) for it in (plain, *verbs, *fields) for text in words)
 
 
 def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     return cast("Mapping[str, Json]", schema.get("properties", {}).get(name, {}))
+
+
+def _required(schema: Mapping[str, Json], name: str) -> list[str]:
+    """The fields that an argument must have if it is an object, casefolded."""
+    return [str(it).casefold() for it in _property(schema, name).get("required", ())]
 
 
 def _offered(

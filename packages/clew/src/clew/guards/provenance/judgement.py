@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from clew.core.events import Json, PlannedCall
+from clew.core.events import EFFECTFUL, Json, PlannedCall
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call
-from clew.guards.provenance.addresses import addresses_in, identifiers_in
+from clew.guards.provenance.addresses import addresses_in, identifiers_in, is_page
 from clew.guards.provenance.cards import wants_address
 from clew.guards.provenance.choices import (
     choices,
@@ -21,6 +21,7 @@ from clew.guards.provenance.choices import (
 from clew.guards.provenance.clauses import are_crossed, clauses
 from clew.guards.provenance.earlier import EARLIER, is_overruled
 from clew.guards.provenance.numbers import PERSON
+from clew.guards.provenance.open_times import is_left_open
 from clew.guards.provenance.origins import CONFIG, Made, Origins
 from clew.guards.provenance.plans import carried, fitting, unmade
 from clew.guards.provenance.secrets import has_secret
@@ -38,6 +39,7 @@ from clew.guards.provenance.values import (
 PLAN: Final = "the plan"
 OFFERED: Final = "the tool's own choices"
 COMPUTED_END: Final = "a known start, and how long a person said it lasts"
+OPEN_TIME: Final = "a day that a person named without a time"
 NOT_CALLED_FOR: Final = "the request does not call for it"
 MADE_ALREADY: Final = "it was made already"
 CROSSED: Final = "stands beside another value in the request"
@@ -137,7 +139,7 @@ class Judgement:
         if (self.tool.name, args) in self.made and not is_named_again:
             yield Doubt("", (), MADE_ALREADY)
             return
-        if self.planned is None:
+        if self.planned is None and not self._fetches_what_was_named:
             yield Doubt("", (), NOT_CALLED_FOR)
         elif self.tool.labels.traces:
             return
@@ -161,6 +163,30 @@ class Judgement:
         is_open = self.planned is not None and not self._bound
         return is_open and all(is_choice(each) for value in deciding for each in leaves(value))
 
+    @cached_property
+    def _only_fetches(self) -> bool:
+        """Whether it sends nothing but what it asks for."""
+        return self.tool.labels.egress and self.tool.effect not in EFFECTFUL
+
+    @property
+    def _fetches_what_was_named(self) -> bool:
+        """Whether it only fetches a page that a person named, for no other call: that needs no
+        plan.
+        """
+        args, calls = self.pending.args, self.origins.planned or ()
+        if not self._only_fetches or not args:
+            return False
+        others = {
+            str(it) for each in calls if each.tool != self.tool.name for it in leaves({**each.args})
+        }
+        return all(
+            isinstance(it, str)
+            and is_page(it)
+            and it not in others
+            and self.origin(name, it) is not None
+            for name, it in args.items()
+        )
+
     def _of_deciding(self, name: str, value: Json) -> Iterator[Doubt]:
         each = argument_leaves(value, self._own_words)
         keys = {it for it in new_keys(value, self._own_words) if self.origins.of(it) == PERSON}
@@ -169,10 +195,14 @@ class Judgement:
             yield self._doubt(name, doubted)
 
     def _own_words(self) -> frozenset[str]:
-        """Words of the tool's schema and description, if its author is trusted."""
+        """Words of the tool's schema and, if its author is trusted, of its description: but what
+        the tool's name says that it works on is no field of it.
+        """
+        words = words_in(str(self.tool.parameters))
         if self.tool.labels.foreign:
-            return frozenset(words_in(str(self.tool.parameters)))
-        return frozenset(words_in(f"{self.tool.parameters} {self.tool.description}"))
+            return frozenset(words)
+        named = words_in(self.tool.name.replace("_", " "))
+        return frozenset(words) | (frozenset(words_in(self.tool.description)) - {*named})
 
     def _of_text(self, name: str, value: Json) -> Iterator[Doubt]:
         """Parts of a text that nothing trusted gave: addresses and numbers, and whole sentences."""
@@ -278,11 +308,24 @@ class Judgement:
         if is_number(value):
             return source if self._is_amount(name, float(value), source) else None
         if source is None:
-            ends = COMPUTED_END if self._ends(name, value) else None
-            return ends or self.origins.selected(name, value)
+            return self._follows(name, value)
         if self.origins.is_one_of_several(value, self._source[0]):
             return None
         return source if self._is_in_role(name, value) and self._is_own_day(name, value) else None
+
+    def _follows(self, name: str, value: Json) -> str | None:
+        """How a value follows from a person's words that do not have it, or None."""
+        if self._ends(name, value):
+            return COMPUTED_END
+        if self.planned is not None and self._is_open_time(value):
+            return OPEN_TIME
+        return self.origins.selected(name, value, only_fetched=self._only_fetches)
+
+    def _is_open_time(self, value: Json) -> bool:
+        """Whether a person named the day alone, and no untrusted text has the time."""
+        if not isinstance(value, str) or self.origins.was_read(value[_DAY_ALONE + 1 :][:5]):
+            return False
+        return is_left_open(value, self.tool.name, self.origins.deciding_words)
 
     def _is_own_day(self, name: str, value: Json) -> bool:
         """Whether a day stands in one argument only, as it does in a person's words."""

@@ -12,6 +12,16 @@ COMPUTED: Final = "known numbers"
 
 _TIMES: Final = re.compile(r"\b(?:times|each|every|per|twice|multipl\w+)\b|[*x×]\s*\d")
 _SHARES: Final = re.compile(r"\b(?:shares?|half|split|halves|both of us|between us)\b")
+_AMOUNT: Final = r"(?<![\d,.])[$€£]?\d[\d,.]*"
+_BOUND: Final = re.compile(
+    r"\b(?:under|below|above|over|at (?:the )?(?:most|least)|up to|within"
+    r"|(?:less|more|fewer|higher|lower|cheaper|better) than"
+    rf"|(?:maximum|minimum|limit|budget)(?: (?:of|is))?)\s+{_AMOUNT}"
+    rf"|{_AMOUNT}(?:\s*[€%]|\s+\w+)?,?\s+(?:at (?:the )?(?:most|least)|or (?:less|more|fewer))\b"
+    rf"|{_AMOUNT}\s+(?:maximum|minimum|max|tops)\b",
+    re.IGNORECASE,
+)
+"""A number that only bounds an amount: "at most 80", "under 200"."""
 _EXACT: Final = 0.005
 
 
@@ -25,8 +35,10 @@ class Numbers:
         self._words = ""
 
     def hear(self, text: str) -> None:
-        """Learn the numbers of a person's words; those of a day or a time are no amounts."""
-        plain = without_times(text)
+        """Learn the numbers of a person's words; those of a day or a time are no amounts, nor is
+        what only bounds one.
+        """
+        plain = _BOUND.sub(" … ", without_times(text))
         self._words += f" {plain.casefold()}"
         self._spoken += numbers_in(plain)
         for number in numbers_in(plain):

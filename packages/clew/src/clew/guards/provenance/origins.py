@@ -37,6 +37,7 @@ from clew.guards.provenance.records import (
 )
 from clew.guards.provenance.request import GAP, deciding, spoken
 from clew.guards.provenance.selection import Selection
+from clew.guards.provenance.strangers import of_records, own_lines
 from clew.guards.provenance.texts import Vocabulary
 from clew.guards.provenance.times import is_day, says_day, times_named
 from clew.guards.provenance.values import (
@@ -200,11 +201,15 @@ class Origins:
                 rest = rest.replace(text.casefold(), GAP)
             yield rest
 
-    def selected(self, name: str, value: Json) -> str | None:
-        """How a person's words single a value out for an argument, without naming it, or None."""
+    def selected(self, name: str, value: Json, *, only_fetched: bool) -> str | None:
+        """How a person's words single a value out for an argument, without naming it, or None.
+
+        More counts for what is `only_fetched`.
+        """
         if not isinstance(value, str) or mixed_scripts(value):
             return None
-        return self._selection.singles_out(name, value, self.words)
+        posted = self._selection.posted(value, self.words) if only_fetched else None
+        return posted or self._selection.singles_out(name, value, self.words)
 
     @property
     def deciding_words(self) -> Sequence[str]:
@@ -295,8 +300,10 @@ class Origins:
         if tool.name in self._judged and observation.outcome != "not_done":
             self._note_made(tool.name, call.args)
         if not own or not clean:
-            self.untrusted[f"{tool.name} ({call.key})"] = observation.text.casefold()
-            self._name_source(call, f"{tool.name} ({call.key})", observation.text)
+            text = _as_read(observation)
+            self.untrusted[f"{tool.name} ({call.key})"] = text.casefold()
+            if observation.ok:
+                self._name_source(call, f"{tool.name} ({call.key})", text)
         if not observation.ok:
             return
         where = f"{tool.name} ({call.key})"
@@ -309,9 +316,9 @@ class Origins:
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
 
     def _name_source(self, call: Call, where: str, text: str) -> None:
-        """A text is a source that a person named, if its call has that name."""
-        names = (it.casefold() for it in leaves(call.args) if isinstance(it, str) and is_name(it))
-        for name in names:
+        """A text is a source that a person named, if its call has that name; a day is no name."""
+        texts = (it for it in leaves(call.args) if isinstance(it, str) and not is_day(it))
+        for name in (it.casefold() for it in texts if is_name(it)):
             if any(stands_in(name, words) for words in self.words):
                 before = self.sources.get(name, ("", ""))[1]
                 self.sources[name] = where, f"{before}\n{text}"
@@ -340,6 +347,7 @@ class Origins:
             return
         if (one := asked_for(records, call.args)) is not None:
             self._know_fields(tool, one, where)
+            self._selection.keep(one)
         if (one := priced(records, labels.trusted, self.numbers.is_spoken_once)) is not None:
             self._know_fields(tool, one, where)
         for record in extreme(records, labels.trusted, self.words):
@@ -347,7 +355,8 @@ class Origins:
         self._know((("", name) for name in prefixed(content, self.words)), where, tool.name)
 
     def _learn_own(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
-        """What a trusted tool gave, but addresses that may have been added to a record."""
+        """What a trusted tool gave, but what may have been added to a record or a list."""
+        content = of_records(content)
         rivals = rivals_in(content, call.args)
         own = ((name, it) for name, it in named_leaves(content) if it not in rivals)
         self._know(own, where, tool.name)
@@ -379,6 +388,14 @@ class Origins:
                 self._vocabulary.learn(text)
 
 
+def _as_read(seen: Observation) -> str:
+    """The text of a result, and that of its values where JSON writes signs in them otherwise."""
+    if isinstance(seen.content, str) or "\\" not in seen.text:
+        return seen.text
+    texts = (it for it in leaves(seen.content) if isinstance(it, str))
+    return "\n".join((seen.text, *texts))
+
+
 def _is_own(tool: ToolSpec, seen: Observation) -> bool:
     """Whether no third party can have written what a tool gave."""
     return tool.trust == "trusted" and not seen.outside and (seen.ok or seen.trust == "trusted")
@@ -387,7 +404,7 @@ def _is_own(tool: ToolSpec, seen: Observation) -> bool:
 def _parts_of(text: str) -> set[str]:
     """A text of a trusted tool as a whole, and the entries of a list that it writes in lines."""
     parts = {text}
-    for line in text.splitlines():
+    for line in own_lines(text):
         head, _, tail = line.partition(": ")
         parts |= {part.strip(" \t-•*.") for part in (line, head, *tail.split(", "))}
     return parts - {""}

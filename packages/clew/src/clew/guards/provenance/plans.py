@@ -36,11 +36,16 @@ def unmade(origins: Origins, made: Sequence[Made]) -> list[PlannedCall]:
 def fitting(
     planned: Sequence[PlannedCall], name: str, args: Mapping[str, Json]
 ) -> PlannedCall | None:
-    """The planned call that a call is: the same tool, and all arguments that the plan binds."""
-    for each in planned:
-        if each.tool == name and all(args.get(key) == value for key, value in each.args.items()):
-            return each
-    return None
+    """The planned call that a call is: the same tool, and all arguments that the plan binds.
+
+    Of several it is the one that binds most of them.
+    """
+    fits = (
+        each
+        for each in planned
+        if each.tool == name and all(args.get(key) == value for key, value in each.args.items())
+    )
+    return max(fits, key=lambda each: len(each.args), default=None)
 
 
 def carried(origins: Origins) -> list[str]:

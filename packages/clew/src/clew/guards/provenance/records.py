@@ -13,7 +13,7 @@ from clew.guards.provenance.values import is_key, is_number, leaves, stands_in
 
 Record = dict[str, Json]
 
-_NAMES: Final = ("title", "filename", "name", "subject")
+NAMES: Final = ("title", "filename", "name", "subject")
 """Fields by which people call a record."""
 _EXTREMES: Final = {
     "largest": max, "biggest": max, "highest": max, "longest": max,
@@ -42,7 +42,7 @@ def asked_for(records: Sequence[Record], args: Record) -> Record | None:
         record
         for record in records
         if any(
-            isinstance(name := record.get(key), str) and name.casefold() in names for key in _NAMES
+            isinstance(name := record.get(key), str) and name.casefold() in names for key in NAMES
         )
     ]
     return hits[0] if len(hits) == 1 else None

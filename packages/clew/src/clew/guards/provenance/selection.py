@@ -12,6 +12,8 @@ from typing import Final, cast
 from clew.core.events import Json
 from clew.core.interfaces import ToolSpec
 from clew.guards.provenance.addresses import addresses_in
+from clew.guards.provenance.alike import Alike
+from clew.guards.provenance.posted import Posted
 from clew.guards.provenance.records import Record, records_of
 from clew.guards.provenance.values import stands_in, words_in
 
@@ -39,6 +41,8 @@ class Selection:
         self._entries: dict[str, set[str]] = {}
         self._pointed_at: dict[str, set[str]] = {}
         self._only: dict[str, str] = {}
+        self._posted = Posted()
+        self._alike = Alike()
         self._new: list[Seen] = []
 
     def learn(self, seen: Seen) -> None:
@@ -49,6 +53,7 @@ class Selection:
         self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
     ) -> None:
         """How much a result lists, for what, and what of it the words point at."""
+        self._posted.learn(tool, args, content, words)
         text_args = [(name, it) for name, it in args.items() if isinstance(it, str)]
         if isinstance(content, list):
             listed = cast("Sequence[Json]", content)
@@ -75,11 +80,23 @@ class Selection:
             keys = [it for _, it in text_args if any(stands_in(it.casefold(), t) for t in words)]
             self._only.update((addresses[0], key) for key in keys)
 
+    def _catch_up(self, words: Sequence[str]) -> None:
+        for tool, args, content in self._new:
+            self._look_at(tool, args, content, words)
+        self._new = []
+
+    def keep(self, record: Record) -> None:
+        """Keep a record that was asked for by its name."""
+        self._alike.learn(record)
+
+    def posted(self, value: str, words: Sequence[str]) -> str | None:
+        """How the words point at an address that is only fetched, or None."""
+        self._catch_up(words)
+        return self._posted.has(value, words)
+
     def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
         """How the words single out a value for an argument, or None."""
-        for tool_spec, args, content in self._new:
-            self._look_at(tool_spec, args, content, words)
-        self._new = []
+        self._catch_up(words)
         for tool in self._lengths:
             if any(value in it for text in words for it in self._extremes(tool, name, text)):
                 return f"the results of {tool}, by number"
@@ -93,7 +110,7 @@ class Selection:
             return "where a person's words say that something stands"
         if (key := self._only.get(value)) and any(_stands_at(name, key, it) for it in words):
             return f"the only address in {key}"
-        return None
+        return self._alike.has(name, value, words)
 
     def _extremes(self, tool: str, name: str, text: str) -> Iterator[set[str]]:
         """The values for which a tool lists most or fewest, as a text wants it."""

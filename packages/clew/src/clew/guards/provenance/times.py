@@ -97,6 +97,11 @@ def says_day(value: str, text: str, *, with_time: bool = True) -> bool:
     return not with_time or day[4] is None or (int(day[4]), int(day[5])) in times.hours
 
 
+def says_time(text: str) -> bool:
+    """Whether a casefolded text names a time of a day."""
+    return bool(_times_of(text).hours)
+
+
 def times_named(day: str, text: str) -> int:
     """How often a casefolded text names a day of ISO 8601."""
     spoken = [(month, number) for month, number in _MONTH_DAY.findall(text)]
