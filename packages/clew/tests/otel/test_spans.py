@@ -425,3 +425,20 @@ async def test_the_last_thought_has_the_answer_and_each_its_input(
     said = json.loads(chats[-1].attributes["gen_ai.output.messages"])
     assert result.answer == "A."
     assert "A." in str(said[0]["parts"])
+
+
+async def test_a_call_that_was_put_off_is_no_error() -> None:
+    async def hold(call: Call, _trajectory: Trajectory) -> Verdict | None:
+        return Verdict("hold", "look", gather=True) if call.action.name == "look" else None
+
+    model = ScriptedModel([act("look", where="here"), say("later"), say("Done.")])
+    careful = Agent(model=model, tools=[look], guards=[hold])
+    store = MemoryStore()
+    with collected() as (found, tracer), Spans("run-1", tracer=tracer) as spans:
+        held = await run(careful, "Where?", store=store, run_id="run-1", listener=spans)
+        await rule("run-1", held.pending_approvals[0].call, allow=True, store=store)
+        await resume(careful, "run-1", store=store, listener=spans)
+    assert [span.error for span in found.named("execute_tool look")] == ["", ""]
+    assert [span.attributes["clew.made"] for span in found.named("execute_tool look")] == [
+        False, True,
+    ]  # fmt: skip

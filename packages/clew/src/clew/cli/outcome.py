@@ -275,8 +275,9 @@ def stopped(end: ShownResult) -> Iterator[TextBlock]:
 def _why(record: Trajectory, result: Result) -> str:
     """The reason; of a bound also how far it was reached."""
     landed = [e.event for e in record.entries if isinstance(e.event, Landing)]
-    if result.status == "bound" and landed and landed[-1].bound == result.reason:
-        return f"{result.reason} ({landed[-1].detail})" if landed[-1].detail else result.reason
+    bound, mark, more = result.reason.partition("; ")
+    if result.status == "bound" and landed and landed[-1].bound == bound and landed[-1].detail:
+        return f"{bound} ({landed[-1].detail}){mark}{more}"
     return result.reason
 
 

@@ -286,7 +286,7 @@ def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: N
     if notice.source == "person":
         return Part("user", notice.text, images=notice.images)
     what = _NOTES[notice.source]
-    return Part("user", f"{what}: {quoted(form.labels, notice.text)}")
+    return Part("user", f"{what}: {quoted(form.labels, notice.text)}", images=notice.images)
 
 
 def as_written(

@@ -15,11 +15,13 @@ from clew.core.events import (
     Asked,
     Compacted,
     Forked,
+    Gathered,
     Image,
     Note,
     Observation,
     Rewound,
     Text,
+    Thought,
     text_parts,
 )
 from clew.core.steps import Notice
@@ -117,22 +119,23 @@ def visible_step(
     wrote is bounded.
     """
     seen_as = VisibleResults(shape, visible_chars)
+    came = _came_of(trajectory) if trajectory.omitted.rewinds else {}
     if trajectory.omitted.compactions or trajectory.omitted.rewinds:
         step = _remaining(step, trajectory)
     if step.thought is not None:
         step = bounded(step, step.thought)
 
     def visible_call(call: Call) -> Call:
-        if (seen := call.observation) is None:
+        if (seen := came.get(call.key, call.observation)) is None:
             return call
         text, finish = seen.text, call.action.name == FINISH
         if (cut := trajectory.omitted.cuts.get(call.key)) is not None:
             seen = msgspec.structs.replace(seen, content=cut, images=())
             return msgspec.structs.replace(call, observation=_plain(seen))
-        visible = text if finish else seen_as.text(call.key, seen)
+        visible = text if finish else seen_as.text(seen.call, seen)
         if seen.trust != "trusted":
             visible = without_chat_tokens(visible)
-        if visible == text and (finish or shape is None):
+        if visible == text and (finish or shape is None) and seen is call.observation:
             return call
         return msgspec.structs.replace(
             call, observation=msgspec.structs.replace(seen, content=visible)
@@ -145,13 +148,30 @@ def visible_step(
     return msgspec.structs.replace(step, calls=calls, notices=notices)
 
 
+def _came_of(trajectory: Trajectory) -> dict[str, Observation]:
+    """What came of calls that were put off until a step that is a wrong branch now, by their keys.
+
+    They stand where the model asked for them: nothing else would tell that they are made.
+    """
+    came: dict[str, Observation] = {}
+    number = 0
+    for entry in trajectory.entries:
+        number += isinstance(entry.event, Thought)
+        if isinstance(entry.event, Gathered) and number in trajectory.omitted.hidden:
+            calls = zip(entry.event.calls, trajectory.steps[number - 1].gathered, strict=False)
+            came |= {key: call.observation for key, call in calls if call.observation is not None}
+    return came
+
+
 def _ruled_on(calls: Iterable[Call]) -> Note:
     """What came of calls that were put off, once a person ruled on them."""
     lines = [RULED_ON]
+    images: list[Image] = []
     for call in calls:
         text = "" if call.observation is None else call.observation.text
         lines += [f"- {told_effect(call)[0]}: {text}", *call.remarks]
-    return Note(text_parts("\n".join(lines)), source="late")
+        images += () if call.observation is None else call.observation.images
+    return Note((*text_parts("\n".join(lines)), *images), source="late")
 
 
 def _remaining(step: Step, trajectory: Trajectory) -> Step:

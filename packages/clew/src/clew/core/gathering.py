@@ -18,7 +18,7 @@ _PUT_OFF: Final = (
     "It is not made yet: it waits until a person was asked, before the run ends. Do not ask for it "
     "again; go on with what does not need it, then answer."
 )
-_TAKEN_UP: Final = "a person rules on the calls that were put off: look at that, then finish"
+_TAKEN_UP: Final = "calls that were put off come first: look at what comes of them, then finish"
 
 
 def put_off(engine: Engine, trajectory: Trajectory, ready: Sequence[Call]) -> list[AnyEvent]:
@@ -84,3 +84,9 @@ def taken_up(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     if engine.budget.standing(trajectory).exceeded is not None:
         return []
     return [Gathered(tuple(call.key for call in trajectory.put_off))]
+
+
+def unasked(trajectory: Trajectory) -> str:
+    """What a stop says of calls that were put off, and that nobody was asked about."""
+    names = ", ".join(f"{call.key} {call.action.name}" for call in trajectory.put_off)
+    return f"; put off and not made, as nobody could be asked any more: {names}" if names else ""

@@ -13,17 +13,9 @@ import msgspec
 from clew.concurrency.tasks import one_error
 from clew.core.budget import Standing
 from clew.core.engine import Engine
-from clew.core.events import (
-    Charged,
-    Json,
-    Landing,
-    Note,
-    Status,
-    Stop,
-    text_parts,
-)
+from clew.core.events import Charged, Json, Landing, Note, Status, Stop, text_parts
 from clew.core.execute import perform
-from clew.core.gathering import one_by_one, put_off, taken_up
+from clew.core.gathering import one_by_one, put_off, taken_up, unasked
 from clew.core.interfaces import Tripped
 from clew.core.journal import Journal
 from clew.core.moves import next_move
@@ -133,7 +125,8 @@ async def conclude(engine: Engine, journal: Journal) -> None:
     if problem is None:
         status: Status = "declined" if step.declined else "answered"
         status = "bound" if trajectory.landing or trajectory.late else status
-        stop = Stop(status, engine.budget.standing(trajectory).end, value, code=trajectory.bound)
+        end = engine.budget.standing(trajectory).end + unasked(trajectory)
+        stop = Stop(status, end, value, code=trajectory.bound)
         await journal.record(*closed_answers(step), stop)
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
@@ -169,6 +162,7 @@ async def give_up(engine: Engine, journal: Journal) -> None:
         why = f"{landing.bound}: {why}"
     status: Status = "failed" if landing is None else "bound"
     code = "" if landing is None else landing.code
+    why += unasked(trajectory)
     await journal.record(Stop(status, why, engine.fallback, fallback=True, code=code))
 
 
@@ -182,6 +176,7 @@ async def land(engine: Engine, journal: Journal, standing: Standing, bound: Trip
         why, own = bound.reason, bound.reason if bound.code == "own" else ""
         if engine.budget.landing:
             why = f"{why}; the remaining budget cannot pay for a final answer"
+        why += unasked(journal.trajectory)
         stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
         await journal.record(stop)
 

@@ -283,7 +283,8 @@ class Spans:
         begun = self._begun.get(key, at) if observation.made else at
         name = f"execute_tool {tool}".strip()
         span = self._span(name, SpanKind.INTERNAL, begun, attributes)
-        self._end(span, at, "" if observation.ok else observation.code or "tool_error")
+        is_error = not observation.ok and observation.code != "waits"  # it was only put off
+        self._end(span, at, observation.code or "tool_error" if is_error else "")
 
     def _stop(self, stop: Stop, at: int) -> None:
         if self._agent is not None:
