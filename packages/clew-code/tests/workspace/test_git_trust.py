@@ -1,5 +1,6 @@
 """Commits run no program of the repository's, and none in the middle of what git has begun."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -94,6 +95,35 @@ async def test_nothing_of_the_repository_is_run(root: Path, plant: Callable[[Pat
     assert not (root / "ran").exists()
     assert (root / ".git" / "config").read_bytes() == before
     assert git(root, "cat-file", "blob", "work:a.txt") == "two"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["HEAD", "index", "config", "packed-refs", "refs/heads/x", "info/exclude", "info/attributes",
+     "../.gitignore", "../.gitattributes"],
+)  # fmt: skip
+@pytest.mark.parametrize("device", [False, True])
+async def test_what_git_would_read_for_ever_is_named(root: Path, name: str, device: bool) -> None:
+    path = root / ".git" / name
+    path.unlink(missing_ok=True)
+    if device:
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    seen = await ran(root, act("git_status"), act("git_diff"), act("git_commit", message="m"))
+    told = os.path.relpath(path, root)
+    for each in seen:
+        assert f"{told} is a pipe or a device, which no git can read: remove it" in each.text
+
+
+async def test_filters_without_number_are_not_run(root: Path) -> None:
+    attributes("*.txt filter=x\n", "filter.x.clean=EVIL")(root)
+    with (root / ".git" / "config").open("a") as file:
+        file.writelines(f'[filter "x{number}"]\n\tclean = cat\n' for number in range(5_000))
+    (root / "a.txt").write_text("two\n")
+    for each in await ran(root, act("git_status"), act("git_commit", message="m")):
+        assert "the repository names 5,001 filters, and at most 200 are turned off" in each.text
+    assert not (root / "ran").exists()
 
 
 async def test_what_a_filter_would_have_changed_is_named(root: Path) -> None:

@@ -20,6 +20,9 @@ pytestmark = [pytest.mark.slow, SANDBOX]
 MONITOR = "[core]\n\tfsmonitor = touch {mark}\n\tbare = false\n\tworktree = {tree}\n"
 CONFIG = "[core]\\n\\tfsmonitor = touch {mark}\\n"
 
+NEST = "import os; [(os.mkdir(chr(100)), os.chdir(chr(100))) for _ in range(1500)]"
+LONG = "r" * 255
+
 
 @dataclass
 class Attack:
@@ -181,6 +184,12 @@ ATTACKS = [
     Attack("the same, moved", separate, by_shell(
         "mv meta old", "cp -r old meta", f"{INTO} meta/config")),
     Attack("a repository behind a link", linked, by_shell(f"{INTO} meta/config")),
+    Attack("a repository beside folders that nobody can list by recursion", nothing, by_shell(
+        "mkdir -p x/.git/objects x/.git/refs", "echo ref: refs/heads/m > x/.git/HEAD",
+        "printf 'CONFIG' > x/.git/config", f"python3 -c '{NEST}'"), where="x"),
+    Attack("a repository whose name is as long as names can be", nothing, by_shell(
+        f"mkdir -p {LONG}/objects {LONG}/refs", f"echo ref: refs/heads/m > {LONG}/HEAD",
+        f"printf 'BARE' > {LONG}/config"), where=LONG),
     Attack("an included file", included, by_tool(**{".gitconfig": SET})),
     Attack("an included file, by a command", included, by_shell(f"{INTO} .gitconfig")),
     Attack("a file that is included sometimes", included_if, by_tool(**{"conf/git": SET})),

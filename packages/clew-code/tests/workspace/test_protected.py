@@ -288,8 +288,11 @@ async def test_a_second_one_has_a_name_of_its_own(root: Path) -> None:
 @SANDBOX
 @pytest.mark.slow
 async def test_what_cannot_be_renamed_is_told(root: Path) -> None:
-    name = "x" * 240 + ".mcp.json"
-    (seen,) = await ran(root, act("run_command", command=f"echo x > {name}"))
+    deep = """import os
+while (left := 4080 - len(os.getcwd())) > 2:
+    os.mkdir("d" * min(left, 240)); os.chdir("d" * min(left, 240))
+open(".env", "w")"""
+    (seen,) = await ran(root, act("run_command", command=f"python3 -c '{deep}'"))
     assert "look into it before a program reads it (File name too long)" in seen.text
 
 
@@ -354,3 +357,11 @@ async def test_a_store_of_runs_in_the_folder_is_not_written(root: Path, name: st
     (seen,) = await ran(root, act("write_file", path=path, content="x", overwrite=bool(before)))
     assert "store of runs" in seen.text
     assert ((root / path).read_bytes() if before else b"") == before
+
+
+@SANDBOX
+@pytest.mark.slow
+async def test_the_longest_of_names_is_changed_too(root: Path) -> None:
+    name = "x" * 240 + ".mcp.json"
+    (seen,) = await ran(root, act("run_command", command=f"echo x > {name}"))
+    assert f"it is called {'x' * 200}.from-command now" in seen.text

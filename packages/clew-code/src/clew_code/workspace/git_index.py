@@ -8,13 +8,15 @@ import contextlib
 import os
 import secrets
 import shutil
+import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 from clew import ToolError
+from clew_code.workspace.repositories import names_in
 
 _OURS: Final = b"clew\0"
 """The content of an `index.lock` of clew's: one that nobody holds is left of a dead process."""
@@ -31,6 +33,10 @@ _IN_PROGRESS: Final = (
     ("BISECT_LOG", "a bisection", "git bisect reset"),
 )
 
+_AT_THE_TOP: Final = (".gitignore", ".gitattributes", ".gitmodules")
+_SMALL: Final = ("info", "refs")
+"""Folders of `.git` that are looked into: the others can be large."""
+
 
 def git_folder(root: str) -> str:
     """The folder `.git`. Raises `ToolError` if it is not there, or is a link or a file."""
@@ -43,6 +49,28 @@ def git_folder(root: str) -> str:
             "where no tool may write: a person commits there"
         )
     raise ToolError("the folder is not a git repository: run_command can make one (git init)")
+
+
+def check_readable(root: str) -> None:
+    """Refuse what git would wait for without end: pipes and devices. Raises `ToolError`."""
+    for path in _read_by_git(root):
+        with contextlib.suppress(OSError):
+            mode = os.stat(path).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                where = os.path.relpath(path, root)
+                raise ToolError(f"{where} is a pipe or a device, which no git can read: remove it")
+
+
+def _read_by_git(root: str) -> Iterator[str]:
+    """What git opens whatever it is asked for."""
+    yield from (os.path.join(root, name) for name in _AT_THE_TOP)
+    git = os.path.join(root, ".git")
+    waiting = [git, *(os.path.join(git, name) for name in _SMALL)]
+    while waiting:
+        folder = waiting.pop()
+        names, folders = names_in(folder)
+        yield from (os.path.join(folder, name) for name in names)
+        waiting += [os.path.join(folder, name) for name in folders if folder != git]
 
 
 def check_nothing_in_progress(git: str) -> None:

@@ -24,6 +24,7 @@ from clew_code.workspace.display import head_and_tail
 from clew_code.workspace.git_index import (
     Staging,
     check_nothing_in_progress,
+    check_readable,
     conflict_line,
     git_folder,
     staging,
@@ -50,6 +51,8 @@ _LOOKS_AT_FILES: Final = frozenset({"status", "diff"})
 changed within a tick of the clock whenever it writes one (`write-tree` does), and filters them."""
 _REFS: Final = frozenset({"refs", "logs", "HEAD", "packed-refs", "reftable"})
 """What is in `.git` that moving a branch changes."""
+_FILTERS: Final = 200
+"""The most filters that are turned off: each takes four settings."""
 _ASKED: Final = 500
 """The most changed files whose attributes are asked for."""
 _USUAL: Final = ("main", "master", "trunk", "develop")
@@ -81,14 +84,13 @@ class Git:
             return done.stdout.rstrip("\n")
         if fails:
             return ""
-        reason = done.why or done.stderr.strip() or f"it ended with {done.code}"
-        if done.cut:
-            reason = "it has too much to say: name fewer paths"
-        if (
-            await self.run("rev-parse", "--git-dir")
-        ).code:  # some commands say it in words of theirs
-            git_folder(self.root.path)
-        raise ToolError(f"git {args[0]}: {head_and_tail(reason, 2_000)}")
+        raise await self._failed(args[0], done)
+
+    async def _failed(self, command: str, done: CommandResult) -> ToolError:
+        """Why a command failed."""
+        if done.code is not None and (await self.run("rev-parse", "--git-dir")).code:
+            git_folder(self.root.path)  # some commands say it in words of theirs
+        return ToolError(f"git {command}: {head_and_tail(_reason(done), 2_000)}")
 
     async def run(
         self, *args: str, writable: Sequence[str] = (), staged: Staging | None = None
@@ -127,13 +129,18 @@ class Git:
 
     async def filters(self) -> list[str]:
         """The drivers of filters, which are programs that the configuration names."""
-        listing = await self(
-            "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.", fails=True
-        )
-        names = (
-            key.split(".", 1)[1].rpartition(".")[0] for key in listing.split("\0") if "." in key
-        )
-        return list(dict.fromkeys(names))
+        words = ("config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.")
+        done = await self.run(*words)
+        if done.code not in {0, 1} or done.cut:  # 1: there is none
+            raise await self._failed("config", done)
+        keys = (key for key in done.stdout.split("\0") if "." in key)
+        names = list(dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in keys))
+        if len(names) > _FILTERS:
+            raise ToolError(
+                f"the repository names {len(names):,} filters, and at most {_FILTERS} are "
+                "turned off: git was not run"
+            )
+        return names
 
     def _variables(self) -> dict[str, str]:
         name, _, mail = self.author.partition(" <")
@@ -158,6 +165,14 @@ class Git:
         return next((name for name in _USUAL if name in {*known, now}), now)
 
 
+def _reason(done: CommandResult) -> str:
+    """Why a command gave nothing."""
+    if done.cut:
+        return "it has too much to say: name fewer paths"
+    ended = "it did not end" if done.code is None else f"it ended with {done.code}"
+    return done.why or done.stderr.strip() or ended
+
+
 def _without_filters(names: Sequence[str]) -> dict[str, str]:
     """Settings that run no filter; conversions of git's own (line ends, encodings) stay."""
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
@@ -176,6 +191,7 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
     """The three tools; `trust` is the trust of the repository's content."""
 
     async def status(args: dict[str, Json], key: str) -> str:
+        check_readable(git.root.path)
         output = await git(
             *("status", "--short", "--branch", "--untracked-files=normal"),
             "--ignore-submodules=dirty",
@@ -186,12 +202,14 @@ def git_tools(git: Git, trust: Trust, guard: Guard | None) -> list[Tool]:
         since = args.get("since") or "HEAD"
         if since.startswith("-"):
             raise ToolError(f"since is a commit or a branch, not {since!r}")
+        check_readable(git.root.path)
         paths = ["--", args["path"]] if args.get("path") else ["--"]
         output = await git("diff", "--no-ext-diff", "--no-textconv", since, *paths)
         return head_and_tail(output, MAX_OUTPUT_CHARS) or f"no tracked file differs from {since}"
 
     async def commit(args: dict[str, Json], key: str) -> Observation:
         call = CALL.get()
+        check_readable(git.root.path)
         async with gate.exclusive_folder(git_folder(git.root.path)):
             if call is not None and call.task:
                 return await _settled(git, call.task)

@@ -15,7 +15,8 @@ from typing import Any, Final
 from clew.support.errors import ToolError
 from clew.support.text_folding import caseless, folded
 from clew_code.workspace.display import is_minified, truncate_line
-from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, glob, walk
+from clew_code.workspace.globs import glob
+from clew_code.workspace.ignore import BINARY, LARGE, LINKS, UNREADABLE, Looked, walk
 from clew_code.workspace.root import MAX_BYTES, Root
 from clew_code.workspace.text import decode_text
 

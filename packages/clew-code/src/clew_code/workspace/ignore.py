@@ -3,14 +3,16 @@
 The rules are those of gitignore(5), from the `.gitignore` files of the folders on the way.
 """
 
-import functools
+import itertools
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from clew.support.errors import ToolError
+from clew_code.workspace.globs import glob
 from clew_code.workspace.root import FolderEntry, Root
 from clew_code.workspace.safe_path import GIT_FOLDER
 
@@ -43,7 +45,27 @@ LINKS: Final = "links, devices and pipes"
 BINARY: Final = "binary"
 UNREADABLE: Final = "unreadable"
 LARGE: Final = "too large"
+DEEP: Final = "folders too deep"
 REST: Final = "or more after that: the search ended there"
+
+_DEEPEST: Final = 100
+"""The most folders in each other that are looked into."""
+_SECONDS: Final = 20.0
+"""The most time that is spent on a folder: rules that others wrote may be many."""
+_MAX_RULES: Final = 2_000
+"""The most rules of one `.gitignore`."""
+
+
+@dataclass(slots=True)
+class _Bounds:
+    """How many entries may follow, and until when."""
+
+    left: int
+    until: float
+
+    def reached(self) -> bool:
+        """Whether it was one entry too many, or is too late."""
+        return self.left < 0 or time.monotonic() > self.until
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,42 +105,6 @@ def ignored(rule_list: Iterable[IgnoreRule], path: str, *, folder: bool) -> bool
     return matched
 
 
-@functools.lru_cache(maxsize=256)
-def glob(words: str) -> re.Pattern[str]:
-    """Compile a glob: `*` and `?` within a name, `**` over folders, `[…]`, `{a,b}`."""
-    regex, at = "", 0
-    while at < len(words):
-        rest = words[at:]
-        if rest.startswith("**/"):
-            regex, at = regex + "(?:[^/]+/)*", at + 3
-        elif rest.startswith("**"):
-            regex, at = regex + ".*", at + 2
-        elif rest[0] == "*":
-            regex, at = regex + "[^/]*", at + 1
-        elif rest[0] == "?":
-            regex, at = regex + "[^/]", at + 1
-        elif braces := re.match(r"\{([^{}]*)\}", rest):
-            regex += "(?:" + "|".join(glob(one).pattern for one in braces[1].split(",")) + ")"
-            at += braces.end()
-        elif (some := re.match(r"\[(!?)([^\]/]+)\]", rest)) and _legal(some[2]):
-            regex, at = regex + f"[{'^' if some[1] else ''}{_set(some[2])}]", at + some.end()
-        else:
-            regex, at = regex + re.escape(rest[0]), at + 1
-    return re.compile(regex, re.DOTALL)
-
-
-def _set(words: str) -> str:
-    return words.replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
-
-
-def _legal(words: str) -> bool:
-    try:
-        re.compile(f"[{_set(words)}]")
-    except re.error:
-        return False
-    return True
-
-
 def walk(
     root: Root, path: str, looked: Looked, *, hidden: bool, max_files: int
 ) -> Iterator[tuple[str, FolderEntry]]:
@@ -127,9 +113,8 @@ def walk(
     With `hidden`, names that begin with a dot are included. Links are listed, not followed. What is
     left out is counted in `looked`.
     """
-    yield from _walk(
-        root, path, _above(root, path), looked, [0], hidden=hidden, max_files=max_files
-    )
+    bounds = _Bounds(max_files, time.monotonic() + _SECONDS)
+    yield from _walk(root, path, _above(root, path), looked, bounds, hidden=hidden)
 
 
 def _above(root: Root, path: str) -> list[IgnoreRule]:
@@ -146,7 +131,8 @@ def _of_folder(root: Root, folder: str) -> list[IgnoreRule]:
         file = root.find(f"{folder}/{NAME}" if folder else NAME)
     except ToolError:
         return []
-    return list(rules(file.data.decode("utf-8", "replace"), folder)) if file else []
+    text = file.data.decode("utf-8", "replace") if file else ""
+    return list(itertools.islice(rules(text, folder), _MAX_RULES))
 
 
 def _walk(
@@ -154,10 +140,9 @@ def _walk(
     path: str,
     above: list[IgnoreRule],
     looked: Looked,
-    count: list[int],
+    bounds: _Bounds,
     *,
     hidden: bool,
-    max_files: int,
 ) -> Iterator[tuple[str, FolderEntry]]:
     where, entries = root.entries(path)
     base = "" if where == "." else where
@@ -170,18 +155,18 @@ def _walk(
         why = HIDDEN if entry.name.startswith(".") and not hidden else ""
         why = why or (MADE_BY_TOOLS if folder and entry.name in BUILT else "")
         why = why or (IGNORED if ignored(here, inside, folder=folder) else "")
+        bounds.left -= not why
+        if bounds.reached():
+            looked.left_out[REST] = 1
+            return
         if why:
             looked.left_out[why] += 1
             continue
-        count[0] += 1
-        if count[0] > max_files:
-            looked.left_out[REST] = 1
-            return
         yield inside, entry
-        if folder:
+        if folder and inside.count("/") >= _DEEPEST:
+            looked.left_out[DEEP] += 1
+        elif folder:
             try:
-                yield from _walk(
-                    root, inside, here, looked, count, hidden=hidden, max_files=max_files
-                )
+                yield from _walk(root, inside, here, looked, bounds, hidden=hidden)
             except ToolError:
                 looked.left_out[UNREADABLE] += 1  # or it went away

@@ -7,7 +7,7 @@ there (`protected_paths`); what it makes anew is set aside when it has ended (`s
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from clew_code.workspace.repositories import (
@@ -15,6 +15,7 @@ from clew_code.workspace.repositories import (
     is_repository,
     makes_repository,
     named_by_settings,
+    names_in,
 )
 from clew_code.workspace.safe_path import GIT_FOLDER, folded
 
@@ -31,6 +32,8 @@ _READ_UNASKED: Final = re.compile(r"\.env(?:rc)?|.*\.mcp\.json", re.DOTALL)
 """Those that a program reads without being told to."""
 
 _ASIDE: Final = ".from-command"
+_STEM: Final = 200
+"""What stays of a name of so many bytes: one of 255 can be made no longer."""
 _PASSED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__"})
 
 Identity = tuple[int, int]
@@ -87,18 +90,24 @@ def protected_paths(root: str, own: Iterable[str]) -> dict[str, Identity]:
     return {path: identity for path, identity in known.items() if identity is not None}
 
 
-def _walked(root: str) -> Iterable[str]:
-    for folder, folders, names in os.walk(root):
-        if folder != root and is_repository([*folders, *names]):
-            yield folder
-            folders.clear()
-            continue
-        if is_repository([*folders, *names]):
-            yield from (os.path.join(folder, name) for name in (*folders, *names))
-        for name in (*folders, *names):
+def _walked(root: str) -> Iterator[str]:
+    waiting = [root]  # no recursion: a command can nest folders as deep as it likes
+    while waiting:
+        folder = waiting.pop()
+        names, folders = names_in(folder)
+        if is_repository(names):
+            if folder != root:
+                yield folder
+                continue
+            yield from (os.path.join(folder, name) for name in names)
+        for name in names:
             if folded(name) == GIT_FOLDER or _why_of_name(name):
                 yield os.path.join(folder, name)
-        folders[:] = [one for one in folders if one not in _PASSED and folded(one) != GIT_FOLDER]
+        waiting += [
+            os.path.join(folder, one)
+            for one in folders
+            if one not in _PASSED and folded(one) != GIT_FOLDER
+        ]
 
 
 def _first_link(root: str, path: str) -> str:
@@ -147,10 +156,12 @@ def _is_git(path: str) -> bool:
 
 def _rename(path: str) -> str:
     """Give it a name that no program looks for; nor is a folder any longer a repository."""
-    number, moved = 1, path + _ASIDE
+    folder, name = os.path.split(path)
+    stem = os.path.join(folder, os.fsdecode(os.fsencode(name)[:_STEM]))
+    number, moved = 1, stem + _ASIDE
     while os.path.lexists(moved):
         number += 1
-        moved = f"{path}{_ASIDE}-{number}"
+        moved = f"{stem}{_ASIDE}-{number}"
     try:
         os.rename(path, moved)
         head = os.path.join(moved, "HEAD")

@@ -10,7 +10,8 @@ from clew.interfaces import Json, Parameters, Trust, encode
 from clew.tools.run_process import environment, run_process
 from clew_code.sandbox.script import script
 from clew_code.workspace.display import is_minified, number_lines, size
-from clew_code.workspace.ignore import Looked, glob, walk
+from clew_code.workspace.globs import glob
+from clew_code.workspace.ignore import Looked, walk
 from clew_code.workspace.root import File, Root, version
 from clew_code.workspace.schemas import PATH, arguments
 from clew_code.workspace.text import decode_text

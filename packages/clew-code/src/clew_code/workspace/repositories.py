@@ -65,6 +65,17 @@ def is_repository(names: list[str]) -> bool:
     return _HEAD in inside and not inside.isdisjoint(_PARTS)
 
 
+def names_in(folder: str) -> tuple[list[str], list[str]]:
+    """The names in a folder, and those of folders; none where it cannot be read."""
+    try:
+        with os.scandir(folder) as inside:
+            entries = list(inside)
+    except OSError:  # it has gone, or its path is too long for any program that is given it
+        return [], []
+    folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return [entry.name for entry in entries], folders
+
+
 def named_by_settings(root: str) -> list[str]:
     """What lies below a folder and is run, or read as settings, by git: whether it is there or not.
 
