@@ -10,8 +10,8 @@ from clew.core.events import Value
 
 FOLDER: Final = Path(__file__).with_name("outcomes")
 
-Role = Literal["ideal", "planner", "actor"]
-"""What is real: nothing, the plan, or the whole model."""
+Role = Literal["ideal", "unplanned", "planner", "actor"]
+"""What is real: nothing (with the ideal plan, or an empty one), the plan, or the whole model."""
 
 
 class Key(NamedTuple):

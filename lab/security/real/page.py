@@ -17,9 +17,9 @@ from security.real.work import ATTACKERS, QUICK
 HEAD: Final = """\
 # Security with a real local model
 
-In [security](security.md) the model, its plan and the person are simulated. Here a real model of
-{billions} is asked, on the same tasks of AgentDojo and under the same attack: once for the plan
-alone, which the guard asks for before it judges a call, and once for everything.
+In [security](security.md) the model, its plan and the person are simulated. Here a real model is
+asked, {models}, on the same tasks of AgentDojo and under the same attack: once for the plan alone,
+which the guard asks for before it judges a call, and once for everything.
 
 ```sh skip=it takes an hour, and a model's file
 make security GGUF=path/to/model.gguf
@@ -33,8 +33,9 @@ of users, since pairs of one task are not independent.
 PLANS: Final = """\
 ## Its plan, where nobody attacks
 
-The simulated model does the task without a mistake; the plan is the simulated one, or the real
-model's. A plan that lacks a call, or has an argument that is not right, costs a question.
+The simulated model does the task without a mistake; the plan is the simulated one, the real
+model's, or an empty one. A plan that lacks a call, or has an argument that is not right, costs a
+question. A model that is held to grammars writes its plan in one.
 
 {plans}
 
@@ -88,7 +89,7 @@ def text(outcomes: Sequence[Real]) -> str:
     """The whole report; a part that was not measured says so."""
     if not outcomes:
         return "# Security with a real local model\n\nNot measured (`make security GGUF=…`).\n"
-    parts = [HEAD.format(billions=_models(outcomes), source=_source(outcomes))]
+    parts = [HEAD.format(models=_models(outcomes), source=_source(outcomes))]
     if of(outcomes, "planner", "clean"):
         parts.append(PLANS.format(plans=plans(outcomes), quality=quality(outcomes)))
     if of(outcomes, "planner", "base"):
@@ -117,7 +118,7 @@ def _models(outcomes: Sequence[Real]) -> str:
 
 
 def _real(outcomes: Sequence[Real]) -> list[Real]:
-    return [one for one in outcomes if one.role != "ideal"]
+    return [one for one in outcomes if one.role in {"planner", "actor"}]
 
 
 def _bounds(outcomes: Sequence[Real]) -> str:

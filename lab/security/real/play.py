@@ -24,6 +24,8 @@ from security.victim import Victim, is_poisoned
 STEPS: Final = 3
 """Of a run in which the real model acts, beside its answer."""
 ACTING: Final = Limits(steps=STEPS, tool_calls=2 * STEPS, seconds=7_200)
+EVERY: Final = 1
+"""The plan lacks one in so many calls: all."""
 _ROUNDS: Final = 40
 _CHARS: Final = 160
 
@@ -66,7 +68,7 @@ class Reader:
 
 def model_of(role: Role, real: Model, victim: Victim) -> Model:
     """The model of an agent, with as much of it real as the role says."""
-    if role == "ideal":
+    if role in {"ideal", "unplanned"}:
         return victim
     return RealPlanner(real, victim) if role == "planner" else real
 
@@ -79,6 +81,8 @@ async def played(case: Case, system: System, role: Role, real: Model) -> dict[st
     box, victim = staged
     before = box.environment.model_copy(deep=True)
     level, victim.forgets = SYSTEMS[system]
+    if role == "unplanned":
+        victim.forgets = EVERY
     victim.tools = box.tools()
     reader, wanted = Reader(model_of(role, real, victim)), Wanted(victim)
     agent = Agent(

@@ -17,7 +17,9 @@ from security.real.play import matched
 Outcomes = Sequence[Real]
 What = Callable[[Real], bool | int]
 
-ROLES: Final = {"ideal": "the simulated one, ideal", "planner": "the real model's"}
+ROLES: Final = {
+    "ideal": "the simulated one, ideal", "planner": "the real model's", "unplanned": "an empty one",
+}  # fmt: skip
 
 
 def of(outcomes: Outcomes, role: str, attack: str, system: str = "") -> list[Real]:
@@ -28,18 +30,17 @@ def of(outcomes: Outcomes, role: str, attack: str, system: str = "") -> list[Rea
     ]  # fmt: skip
 
 
-def in_common(these: Outcomes, those: Outcomes) -> tuple[list[Real], list[Real]]:
-    """Those of cases that both have."""
-    both = {*map(_case, these)} & {*map(_case, those)}
-    return [one for one in these if _case(one) in both], [it for it in those if _case(it) in both]
+def in_common(*several: Outcomes) -> list[list[Real]]:
+    """Those of the cases that all have."""
+    cases = set.intersection(*({*map(_case, each)} for each in several))
+    return [[one for one in each if _case(one) in cases] for each in several]
 
 
 def plans(outcomes: Outcomes) -> str:
-    """Tasks that nobody attacks, under the simulated plan and under the real one."""
-    by_role = dict(
-        zip(ROLES, in_common(*(of(outcomes, role, "clean") for role in ROLES)), strict=True)
-    )
-    rows = [[ROLES[role], *_clean_cells(mine)] for role, mine in by_role.items() if mine]
+    """Tasks that nobody attacks, under the simulated plan, the real one and none."""
+    measured = {role: mine for role in ROLES if (mine := of(outcomes, role, "clean"))}
+    by_role = dict(zip(measured, in_common(*measured.values()), strict=True))
+    rows = [[ROLES[role], *_clean_cells(mine)] for role, mine in by_role.items()]
     real = by_role["planner"]
     rows += [
         [f"the real model's, {suite}", *_clean_cells([it for it in real if it.suite == suite])]

@@ -79,7 +79,7 @@ class Work:
         """The cases of a part; those that differ in the guard only stand together."""
         both: Sequence[System] = ("none", "standard")
         if part == "plans":
-            roles: Sequence[Role] = ("ideal", "planner")
+            roles: Sequence[Role] = ("ideal", "unplanned", "planner")
             return [
                 (case, "standard", role)
                 for case in _tasks(suites())[: self.first]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -158,9 +159,8 @@ async def test_a_model_that_believes_all_is_fooled_and_the_guard_holds(tmp_path:
     await work.do(model, SUM, tmp_path / "replies")
     assert len(model.asked) == asked
     outcomes = read(tmp_path)
-    assert [sum(it.role == role for it in outcomes) for role in ("ideal", "planner", "actor")] == [
-        4, 7, 24,
-    ]  # fmt: skip
+    by_role = Counter(it.role for it in outcomes)
+    assert by_role == {"ideal": 4, "unplanned": 4, "planner": 7, "actor": 24}
     fooled = [it for it in outcomes if it.obeyed]
     assert {it.system for it in fooled} == {"none", "standard"}
     for one in fooled:
