@@ -25,7 +25,7 @@ MEBIBYTE = 1024 * 1024
     "row",
     [
         f"1 token for {call_estimate.CHARACTERS} characters that came since",
-        f"(an image: {visible.IMAGE:,})",
+        f"(an attachment: {visible.ATTACHED:,})",
         f"{call_estimate.ANSWER:,} tokens where none is set",
         f"though it gets {budget.MIN_SECONDS:.0f} second at least",
         f"waits from {Retry().delay} s, doubling, to {Retry().max_delay:.0f} s |",

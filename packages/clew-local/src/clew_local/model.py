@@ -37,7 +37,7 @@ class LocalModel:
             validate=self._validate,
             billions=weights.header.weights / 1e9,
             window=weights.context,
-            vision=False,
+            takes=frozenset(),
         )
         self._weights = weights
         self._api = LocalApi(ChatApi("local", name, params))

@@ -157,7 +157,7 @@ class StrategyPolicy:
     def info(self) -> ModelInfo:
         """A strategy itself uses no tokens."""
         name = f"{STRATEGY}:{self.strategy.name}"
-        return ModelInfo(name, self.strategy.params, priced=True, unmetered=True, vision=False)
+        return ModelInfo(name, self.strategy.params, priced=True, unmetered=True, takes=frozenset())
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The strategy's next requests, or its answer."""

@@ -193,13 +193,13 @@ def pictures_appear_once(codec: Codec) -> None:
     image = Image("image/png", b"png", "a map")
     seen = [Observation(content="here", images=(image,))]
     parts = codec.render(prompt_spec(), step("", ACTIONS[6], seen=seen))
-    with_images = [part for part in parts if part.images]
-    expect([part.images for part in with_images], [(image,)], "the parts with images")
+    with_images = [part for part in parts if part.attachments]
+    expect([part.attachments for part in with_images], [(image,)], "the parts with images")
     expect([part.role for part in with_images], ["user"], "the role of a part with images")
     message = Note((Text("Look:"), image))
     parts = codec.render(prompt_spec(), Step(0, notices=(message,)))
-    with_images = [part for part in parts if "Look:" in part.text]
-    expect([(part.role, part.images) for part in with_images], [("user", (image,))], "a message")
+    looks = [(part.role, part.attachments) for part in parts if "Look:" in part.text]
+    expect(looks, [("user", (image,))], "a message with an image")
 
 
 def a_fault_is_visible(codec: Codec) -> None:
@@ -373,7 +373,7 @@ def _part_text(part: Part) -> str:
 
 def _plain(part: Part) -> tuple[Any, ...]:
     """A part as a value to compare."""
-    return (part.role, part.text, part.calls, part.call_id, part.name, part.images)
+    return (part.role, part.text, part.calls, part.call_id, part.name, part.attachments)
 
 
 def _faulty(text: str, fault: str) -> Step:

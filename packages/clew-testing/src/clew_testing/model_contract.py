@@ -132,7 +132,9 @@ async def enough_is_enough(maker: ModelFactory) -> None:
 async def a_prompt_is_left_as_it_was(maker: ModelFactory) -> None:
     """Parts are shared by all prompts of a run: a model may remember what it made of them only."""
     async with maker.open([Say(WORDS), Say(WORDS)]) as model:
-        prompt = ask(Part("user", "Tell me more.", images=(Image("image/png", PIXEL, "a dot"),)))
+        prompt = ask(
+            Part("user", "Tell me more.", attachments=(Image("image/png", PIXEL, "a dot"),))
+        )
         before = repr(prompt)
         first, second = await model.complete(prompt), await model.complete(prompt)
         expect(repr(prompt), before, "the prompt, after it was completed")

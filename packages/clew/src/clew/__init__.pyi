@@ -33,7 +33,6 @@ from clew.agent.critic import (
 )
 from clew.agent.question import (
     Question,
-    read_image,
 )
 from clew.agent.rendered_prompt import (
     RenderedPrompt,
@@ -57,8 +56,10 @@ from clew.context import (
     Rewinds,
 )
 from clew.core.events import (
+    Audio,
     Entry,
     Evidence,
+    File,
     Image,
     Observation,
     Usage,
@@ -109,6 +110,7 @@ __version__: str
 
 __all__ = [
     "Agent",
+    "Audio",
     "Call",
     "ClewError",
     "Compaction",
@@ -118,6 +120,7 @@ __all__ = [
     "Difference",
     "Entry",
     "Evidence",
+    "File",
     "Image",
     "Instructions",
     "Limits",
@@ -157,7 +160,6 @@ __all__ = [
     "pending_approvals",
     "prompt_of",
     "read",
-    "read_image",
     "replay",
     "result_of",
     "resume",

@@ -48,17 +48,17 @@ def test_a_question_goes_with_its_pictures_and_a_further_word_too() -> None:
 @pytest.mark.parametrize(
     ("name", "words", "why"),
     [
-        ("notes.txt", (), "notes.txt is no picture: attach PNG, JPEG, GIF or WebP"),
+        ("odd.bin", (), "odd.bin is none of these: PNG, JPEG, GIF, WebP, WAV, MP3, Ogg, FLAC, PDF"),
         ("gone.png", (), "gone.png cannot be attached: No such file or directory"),
-        (".", (), ". is no file: attach a picture"),
-        ("a.png", (), "offline sees no pictures: give each a text, or ask a model with vision"),
+        (".", (), ". is no file: attach one"),
+        ("a.png", (), "offline takes no pictures of the type image/png: give it a text, or ask"),
         ("a.png", ("--votes", "2"), "--votes hands on words alone: leave --attach out."),
     ],
 )
 def test_what_cannot_be_attached_is_told_in_one_line(
     name: str, words: tuple[str, ...], why: str
 ) -> None:
-    Path("notes.txt").write_text("words")
+    Path("odd.bin").write_bytes(bytes(64))
     Path("a.png").write_bytes(PNG)
     done = clew("ask", "What is it?", "--attach", name, *words, "--model", "offline")
     assert done.code == 2

@@ -149,7 +149,7 @@ def shown(parts: tuple[Part, ...]) -> Iterator[str]:
         yield f"[{' '.join(marks)}]"
         yield part.text
         yield from (f"call {call.id}: {call.name} {call.arguments}" for call in part.calls)
-        yield from (f"image {image.media_type} {image.text}" for image in part.images)
+        yield from (f"image {image.media_type} {image.text}" for image in part.attachments)
 
 
 def lines(codec: Codec, specs: Mapping[str, PromptSpec]) -> Iterator[str]:

@@ -248,7 +248,8 @@ def test_a_part_is_told_apart_by_all_that_is_said_in_it() -> None:
     others = [
         Part("assistant", "a"), Part("user", "b"), Part("user", "a", calls=(RawCall("x"),)),
         Part("user", "a", call_id="1"), Part("user", "a", name="n"),
-        Part("user", "a", wire=Wire("p", "m")), Part("user", "a", images=(Image("i/p", blob="b"),)),
+        Part("user", "a", wire=Wire("p", "m")),
+        Part("user", "a", attachments=(Image("i/p", blob="b"),)),
     ]  # fmt: skip
     prints = [digest(plain(one)) for one in (base, *others)]
     assert len({*prints}) == len(prints)

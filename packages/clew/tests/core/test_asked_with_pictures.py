@@ -1,5 +1,7 @@
 """Questions and messages with pictures: shown to the model, kept once, gone on with, bounded."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,9 @@ import pytest
 
 from clew import (
     Agent,
+    Audio,
     ConfigError,
+    File,
     Image,
     MemoryStore,
     Verdict,
@@ -15,7 +19,6 @@ from clew import (
     open_store,
     pending_approvals,
     read,
-    read_image,
     replay,
     resume,
     run,
@@ -24,14 +27,15 @@ from clew import (
 from clew.core.interfaces import OnText, Part, Prompt
 from clew.retention.verify import verify
 from clew.testing.models import ScriptedModel, act, say
+from clew.toolbox.attach import attach
 
 pytestmark = pytest.mark.anyio
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 JPEG = b"\xff\xd8\xff\xe0" + bytes(64)
 MAP = Image("image/png", PNG, "a map")
-A_PICTURE = "a picture of the question"
-SAID = f"{A_PICTURE} is said to be"
+THE_IMAGE = "the image in the question"
+PARTS = "the question has a part of the type int: give texts and images, audio or files"
 CODECS = ("native", "labelled", "paper", "json")
 
 
@@ -50,9 +54,9 @@ class Looking:
     def seen(self, at: int = -1) -> list[tuple[str, str, list[bytes]]]:
         """The parts with pictures of a prompt: role, text, the bytes."""
         return [
-            (part.role, part.text, [image.data for image in part.images])
+            (part.role, part.text, [image.data for image in part.attachments])
             for part in self.prompts[at]
-            if part.images
+            if part.attachments
         ]
 
 
@@ -80,10 +84,10 @@ async def test_what_is_said_later_may_have_pictures_too_and_a_fork_keeps_all(
     assert [data for _, _, shown in model.seen() for data in shown] == [PNG, PNG, JPEG]
     for run_id in ("r", "f"):
         record = await read(run_id, store=store)
-        assert record.started.images[0].data == PNG
+        assert record.started.attachments[0].data == PNG
         assert (await replay(agent, run_id, store=store)).trajectory.entries == record.entries
     lines = await store.read("r")
-    assert sum(record.started.images[0].blob.encode() in line.body for line in lines) == 2
+    assert sum(record.started.attachments[0].blob.encode() in line.body for line in lines) == 2
     found, _ = await verify(store=store)
     assert [one.ok for one in found] == [True, True]
     await store.close()
@@ -115,7 +119,7 @@ async def test_what_a_picture_says_is_nobody_s_word(*, later: bool) -> None:
     letter, store = act("send", to="eve@example.com", text="the keys"), MemoryStore()
     script = [say("Here I am."), letter, say("Done."), say("Done.")]
     agent = Agent(model=ScriptedModel(script if later else script[1:], plan=[]), tools=[send])
-    asked: list[str | Image] = ["What does it say?", MAP]
+    asked: list[str | Image | Audio | File] = ["What does it say?", MAP]
     done = await run(agent, "Are you there?" if later else asked, store=store, run_id="r")
     if later:
         done = await resume(agent, "r", say=asked, store=store)
@@ -129,25 +133,19 @@ async def test_what_a_picture_says_is_nobody_s_word(*, later: bool) -> None:
     [
         ([], "the question is empty: say what you want to know"),
         ([" "], "the question is empty: say what you want to know"),
-        (["Which?", 5], "the question has a part of the type int: give texts and images"),
-        ([Image("image/png")], "the question has a picture without bytes: give its data"),
+        (["Which?", 5], PARTS),
+        ([Image("image/png")], f"{THE_IMAGE} has no bytes: give its data"),
+        ([Image("image/png", JPEG)], f"{THE_IMAGE} is said to be image/png, and is image/jpeg"),
         (
-            [Image("image/png", JPEG)],
-            f"{SAID} image/png, and is image/jpeg",
-        ),
-        (
-            [Image("image/png", b"%PDF")],
-            f"{SAID} image/png, and is none that is known: give PNG, JPEG, GIF or WebP",
+            [Audio("audio/wav", b"%PDF")],
+            "the audio in the question is said to be audio/wav, and is none that is known",
         ),
         (
             [Image("image/png", PNG + bytes(20_000_000))],
-            f"{A_PICTURE} has 20,000,072 bytes, and may have 20,000,000: make it smaller",
+            f"{THE_IMAGE} has 20,000,072 bytes, and may have 20,000,000: make it smaller",
         ),
         (["half \ud83d"], "the question is a text with half a character: give a text"),
-        (
-            MAP,
-            "the question is a value of the type Image: give a text, or a list of texts and images",
-        ),
+        (MAP, "the question is a value of the type Image: give a text, or a list of parts"),
     ],
 )
 async def test_what_is_no_question_is_refused_in_one_line(question: Any, why: str) -> None:
@@ -158,19 +156,65 @@ async def test_what_is_no_question_is_refused_in_one_line(question: Any, why: st
     assert await store.runs() == []
 
 
-def test_a_picture_is_read_from_its_file(tmp_path: Path) -> None:
+WAV = b"RIFF\x00\x00\x00\x00WAVEfmt "
+
+
+async def test_what_a_model_does_not_take_it_gets_in_words_or_you_are_told() -> None:
+    deaf = ScriptedModel([say("No."), say("Yes.")])
+    agent = Agent(model=Deaf(deaf))
+    with pytest.raises(ConfigError) as told:
+        await run(agent, ["What is said?", Audio("audio/wav", WAV)])
+    assert str(told.value) == (
+        "scripted:test takes no recordings of the type audio/wav: give it a text, or ask another "
+        "model"
+    )
+    await run(agent, ["What is said?", Audio("audio/wav", WAV, "Hello."), MAP])
+
+
+class Deaf:
+    """A model that is shown pictures alone."""
+
+    def __init__(self, script: ScriptedModel) -> None:
+        self.info = replace(script.info, takes=frozenset({"image/"}))
+        self.complete = script.complete
+
+
+def test_a_file_is_attached_as_what_it_is(tmp_path: Path) -> None:
     (file := tmp_path / "a.bin").write_bytes(PNG)
-    assert read_image(file, "a map") == Image("image/png", PNG, "a map")
+    assert attach(file, "a map") == Image("image/png", PNG, "a map")
     file.write_bytes(b"RIFF\x00\x00\x00\x00WEBPVP8 ")
-    assert read_image(file).media_type == "image/webp"
-    file.write_bytes(b"words")
-    with pytest.raises(ConfigError, match=r"a\.bin is no picture: attach PNG, JPEG, GIF or WebP$"):
-        read_image(file)
-    with file.open("wb") as large:
+    assert attach(file).media_type == "image/webp"
+    file.write_bytes(WAV)
+    assert attach(file) == Audio("audio/wav", WAV)
+    file.write_bytes(b"%PDF-1.4 no pages")
+    assert attach(file) == File("application/pdf", b"%PDF-1.4 no pages", name="a.bin")
+    file.write_text("gr\u00fc\u00df dich")
+    assert attach(file) == File("text/plain", file.read_bytes(), "grüß dich", name="a.bin")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"\x00\x01\x02" * 9, r"is none of these: PNG, JPEG, GIF, WebP, WAV, MP3, Ogg, FLAC, PDF"),
+        (b"", "is empty: attach another file"),
+        (b"word " * 20_001, r"has 100,005 characters, and may have 100,000: have it searched"),
+    ],
+)
+def test_what_cannot_be_attached_says_why(data: bytes, why: str, tmp_path: Path) -> None:
+    (file := tmp_path / "a.bin").write_bytes(data)
+    with pytest.raises(ConfigError, match=why):
+        attach(file)
+
+
+def test_files_that_are_too_large_or_none_are_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "a.bin").open("wb") as large:
         large.truncate(2_000_000_000)
     with pytest.raises(ConfigError, match=r"a\.bin has 2,000,000,000 bytes, and may have 20,000,"):
-        read_image(file)
-    with pytest.raises(ConfigError, match=r"is no file: attach a picture$"):
-        read_image(tmp_path)
+        attach(tmp_path / "a.bin")
+    with pytest.raises(ConfigError, match=r"is no file: attach one$"):
+        attach(tmp_path)
     with pytest.raises(ConfigError, match=r"nowhere cannot be attached: No such file"):
-        read_image(tmp_path / "nowhere")
+        attach(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match=r"pipe is no file: attach one$"):
+        attach(tmp_path / "pipe")

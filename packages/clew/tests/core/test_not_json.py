@@ -94,9 +94,9 @@ def test_values_of_json_are_fit(value: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (b"hello", "is a value of the type bytes: give a text, or a list of texts and images"),
-        (5, "is a value of the type int: give a text, or a list of texts and images"),
-        ([5], "has a part of the type int: give texts and images"),
+        (b"hello", "is a value of the type bytes: give a text, or a list of parts"),
+        (5, "is a value of the type int: give a text, or a list of parts"),
+        ([5], "has a part of the type int: give texts and images, audio or files"),
         ("hi \ud83d", "is a text with half a character: give a text"),
     ],
     ids=["bytes", "number", "list", "half"],

@@ -177,8 +177,8 @@ async def test_results_without_text_and_pictures_after_results() -> None:
     parts = (
         Part("assistant", "", calls=calls),
         *results(calls, "  "),
-        Part("user", "Shown by search:", images=(picture, odd)),
-        Part("user", "", images=(picture,)),
+        Part("user", "Shown by search:", attachments=(picture, odd)),
+        Part("user", "", attachments=(picture,)),
     )
     async with over([Say("Ok.")]) as (model, server, _):
         await model.complete(talk(*parts))
@@ -202,7 +202,7 @@ async def test_results_without_text_and_pictures_after_results() -> None:
 
 async def test_pictures_that_are_refused_are_named_from_then_on() -> None:
     prompt = ask()
-    seen = Part("user", "Look:", images=(Image("image/png", b"\x89PNG"),))
+    seen = Part("user", "Look:", attachments=(Image("image/png", b"\x89PNG"),))
     script: list[Turn] = [
         Fail(400, "messages.1.content.1.image.source: image exceeds 5 MB maximum"),
         Say("Ok."),

@@ -36,7 +36,9 @@ async def test_the_prompt_is_one_text_that_the_model_goes_on_with() -> None:
         (Part("system", "Work in steps."), Part("user", "Question: What is “it”?")),
         (
             Part("assistant", "Thought 1: Hm.\nAction 1: look[it]"),
-            Part("user", "Observation 1: a cat", images=(Image("image/png", b"png", "a cat"),)),
+            Part(
+                "user", "Observation 1: a cat", attachments=(Image("image/png", b"png", "a cat"),)
+            ),
         ),
         (Part("user", "Step 2."),),
         stop=("\nObservation ",),

@@ -192,7 +192,7 @@ def conversations(draw: st.DrawFn) -> list[Part]:
             names = draw(st.lists(st.sampled_from(["search", "a b"]), max_size=2))
             calls = tuple(call(name, id=f"{len(parts)}_{n}") for n, name in enumerate(names))
         shown = tuple(draw(images)) if role == "user" else ()
-        parts.append(Part(role, draw(texts), calls=calls, images=shown))
+        parts.append(Part(role, draw(texts), calls=calls, attachments=shown))
         parts += [Part("tool", draw(texts), call_id=each.id, name=each.name) for each in calls]
     return parts
 
@@ -249,7 +249,7 @@ async def test_pictures_are_shown_beside_the_results() -> None:
     parts = (
         Part("assistant", "", calls=(call("draw", id="1"),)),
         Part("tool", "drawn", call_id="1", name="draw"),
-        Part("user", "Shown by draw:", images=(image, Image("image/jpeg", b"\xff"))),
+        Part("user", "Shown by draw:", attachments=(image, Image("image/jpeg", b"\xff"))),
     )
     prompt = Prompt((Part("user", "Go."),), parts, (), (tool("draw"),))
     refusal = Fail(400, "Image input modality is not enabled for models/m")

@@ -197,7 +197,7 @@ async def test_names_and_ids_are_made_legal_and_names_come_back() -> None:
 
 
 async def test_pictures_are_shown_or_named_where_the_model_does_not_see() -> None:
-    shown = Part("user", "Look:", images=(Image("image/png", b"png", "a cat"),))
+    shown = Part("user", "Look:", attachments=(Image("image/png", b"png", "a cat"),))
     refusal = Fail(400, "Invalid type 'input_image' for this model.")
     async with responses([Say("A cat."), refusal, Say("Ok.")]) as (model, server, _):
         await model.complete(prompt(shown))

@@ -135,7 +135,7 @@ def test_what_is_beside_the_text_takes_no_count_for_a_cut_one() -> None:
     assert sized(text, Usage(200, cached=6_000)).undercounted is None  # counted beside it
     assert sized(text, Usage(200, written=6_000)).undercounted is None
     assert sized(text, Usage(200, estimated=True)).undercounted is None
-    picture = Part("user", "What is it?", images=(Image("image/png", bytes(500_000)),))
+    picture = Part("user", "What is it?", attachments=(Image("image/png", bytes(500_000)),))
     assert sized(Prompt((picture,), ()), Usage(90)).undercounted is None
 
 
@@ -160,7 +160,7 @@ def test_a_server_that_counts_only_what_is_new_cuts_nothing_off() -> None:
 
 
 def test_pictures_and_tools_are_in_the_estimate() -> None:
-    shown = Part("user", long(PROSE, 20_000), images=(Image("image/png", bytes(500_000)),))
+    shown = Part("user", long(PROSE, 20_000), attachments=(Image("image/png", bytes(500_000)),))
     alone = sized(Prompt((shown,), ()), Usage(1_000)).undercounted
     assert alone is not None
     assert alone.prompt == 6_000

@@ -69,7 +69,7 @@ class VotePolicy:
     @property
     def info(self) -> ModelInfo:
         """The policy itself uses no tokens."""
-        return ModelInfo(NAME, self.params, priced=True, unmetered=True, vision=False)
+        return ModelInfo(NAME, self.params, priced=True, unmetered=True, takes=frozenset())
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next thought of the vote."""

@@ -34,6 +34,7 @@ _BLOCKS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "user": {
         "text": frozenset({"text"}),
         "image": frozenset({"source"}),
+        "document": frozenset({"source", "title", "context", "citations"}),
         "tool_result": frozenset({"tool_use_id", "content", "is_error"}),
     },
     "assistant": {
@@ -291,6 +292,10 @@ def _check_block(role: str, block: Any, where: str) -> None:
             raise AnthropicRefusal(f"{where}: text content blocks must contain non-whitespace text")
         case "image":
             _check_image(object_of(known.get("source")) or {}, where)
+        case "document":
+            source = object_of(known.get("source")) or {}
+            if source.get("media_type") != "application/pdf" or not source.get("data"):
+                raise AnthropicRefusal(f"{where}.document.source.base64.media_type: Input should …")
         case "tool_use":
             _check_call(known, where)
         case "tool_result":

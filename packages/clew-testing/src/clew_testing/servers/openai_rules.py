@@ -5,7 +5,7 @@ is known to answer; strictness is the point, since most compatible servers let m
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from clew_testing.servers.http_server import array_of, object_of
@@ -206,14 +206,26 @@ def _check_message(message: dict[str, Any], where: str) -> None:
         )
 
 
+_BLOCKS: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "image_url": lambda inner: isinstance(inner.get("url"), str),
+    "input_audio": lambda inner: bool(inner.get("data")) and inner.get("format") in {"wav", "mp3"},
+    "file": lambda inner: (
+        str(inner.get("file_data")).startswith("data:application/pdf;base64,")
+        and bool(inner.get("filename"))
+    ),
+}
+"""What each kind of block but text has to have."""
+
+
 def _check_block(block: Any, where: str) -> None:
-    """A block of content: text, or a picture by its URL."""
+    """A block of content: text, a picture by its URL, a recording or a PDF."""
     known = object_of(block) or {}
     kind = known.get("type")
-    picture = object_of(known.get("image_url")) or {}
     if kind == "text" and isinstance(known.get("text"), str):
         return
-    if kind != "image_url" or not isinstance(picture.get("url"), str):
+    inner = object_of(known.get(kind)) if isinstance(kind, str) else None
+    fits = _BLOCKS.get(str(kind))
+    if fits is None or not fits(inner or {}):
         raise OpenAIRefusal(f"Invalid value: '{kind}' in '{where}.type'.", f"{where}.type")
 
 

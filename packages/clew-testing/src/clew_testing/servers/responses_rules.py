@@ -26,7 +26,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "reasoning": frozenset({"type", "id", "summary", "content", "encrypted_content"}),
 }
 _PREFIX: Final[Mapping[str, str]] = {"message": "msg", "function_call": "fc", "reasoning": "rs"}
-_SEEN: Final = {"input_text": "text", "input_image": "image_url"}
+_SEEN: Final = {"input_text": "text", "input_image": "image_url", "input_file": "file_data"}
 _TEXT_FIELDS: Final = {"output_text": "text", "refusal": "refusal"}
 _LONGEST: Final = 64
 

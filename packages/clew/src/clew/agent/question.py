@@ -1,29 +1,29 @@
-"""What people ask: words, or words and pictures, checked once wherever a question comes from."""
+"""What people ask: words, or words and attachments, checked once wherever a question comes from."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from clew.agent.agent import Agent
-from clew.core.events import Asked, Image, Text, images_of, text_parts
+from clew.core.events import (
+    Asked,
+    Attachment,
+    Audio,
+    File,
+    Image,
+    Text,
+    attachments_of,
+    text_parts,
+)
 from clew.support.errors import ConfigError
+from clew.support.media_types import check_size, kinds_of
 from clew.support.settings import check_text
 
-Question: TypeAlias = str | Sequence[str | Image]
-"""What is asked or said: a text, or texts and pictures in their order."""
+Question: TypeAlias = str | Sequence[str | Image | Audio | File]
+"""What is asked or said: a text, or texts and attachments in their order."""
 
-IMAGE_BYTES: Final = 20_000_000
-"""A picture of more is refused: no provider takes it."""
-
-_KINDS: Final = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
-"""How pictures begin that every provider with vision takes; WebP has its name further in."""
+_MANY: Final = {Image: "pictures", Audio: "recordings", File: "files"}
 
 
 def question_parts(what: str, question: Question) -> Asked:
@@ -34,9 +34,7 @@ def question_parts(what: str, question: Question) -> Asked:
     parts: Any = question
     if not isinstance(parts, (list, tuple)):
         kind = type(parts).__name__
-        message = (
-            f"{what} is a value of the type {kind}: give a text, or a list of texts and images"
-        )
+        message = f"{what} is a value of the type {kind}: give a text, or a list of parts"
         raise ConfigError(message)
     return tuple(_part(what, part) for part in cast("Sequence[Any]", parts))
 
@@ -49,71 +47,46 @@ def message_parts(agent: Agent, what: str, message: Question) -> Asked:
 
 
 def check_takes(agent: Agent, parts: Asked) -> None:
-    """Raise `ConfigError` for pictures that the model cannot see, and that no words stand for."""
+    """Raise `ConfigError` for attachments that the model is not shown, and no words stand for."""
     info = agent.engine.model.info
-    if not info.vision and not all(image.text for image in images_of(parts)):
-        message = f"{info.name} sees no pictures: give each a text, or ask a model with vision"
-        raise ConfigError(message)
+    for each in attachments_of(parts):
+        if not each.text and not each.media_type.startswith(tuple(info.takes)):
+            what = f"{_MANY[type(each)]} of the type {each.media_type}"
+            message = f"{info.name} takes no {what}: give it a text, or ask another model"
+            raise ConfigError(message)
 
 
 def is_empty(parts: Asked) -> bool:
     """Whether nothing is asked or said."""
-    return not images_of(parts) and not any(isinstance(p, Text) and p.text.strip() for p in parts)
+    return not any(not isinstance(part, Text) or part.text.strip() for part in parts)
 
 
 def same_question(parts: Asked, others: Asked) -> bool:
-    """Whether two questions are the same, wherever their pictures are kept."""
+    """Whether two questions are the same, wherever their attachments are kept."""
     return _content(parts) == _content(others)
 
 
-def read_image(path: str | Path, text: str = "") -> Image:
-    """A picture from a file, to stand in a question; `text` says what it is.
-
-    Raises `ConfigError` if it cannot be read, is too large, or is no PNG, JPEG, GIF or WebP.
-    """
-    file = Path(path)
-    try:
-        size = file.stat().st_size
-        if not file.is_file():
-            raise ConfigError(f"{file} is no file: attach a picture")
-        _check_size(str(file), size)
-        data = file.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be attached: {error.strerror or error}") from error
-    if not (kind := _kind(data)):
-        raise ConfigError(f"{file} is no picture: attach PNG, JPEG, GIF or WebP")
-    return Image(kind, data, text)
-
-
-def _part(what: str, part: Any) -> Text | Image:
+def _part(what: str, part: Any) -> Text | Attachment:
     if isinstance(part, str):
         check_text(what, part)
         return Text(part)
-    if not isinstance(part, Image):
-        message = f"{what} has a part of the type {type(part).__name__}: give texts and images"
+    if not isinstance(part, Image | Audio | File):
+        kind = type(part).__name__
+        message = f"{what} has a part of the type {kind}: give texts and images, audio or files"
         raise ConfigError(message)
+    name = f"the {type(part).__name__.lower()} in {what}"
     data: Any = part.data
     if not isinstance(data, bytes) or not data:
-        raise ConfigError(f"{what} has a picture without bytes: give its data")
-    _check_size(f"a picture of {what}", len(data))
-    check_text("the text of a picture", part.text)
-    if (kind := _kind(data)) != part.media_type:
-        is_ = f"is {kind}" if kind else "is none that is known: give PNG, JPEG, GIF or WebP"
-        raise ConfigError(f"a picture of {what} is said to be {part.media_type}, and {is_}")
+        raise ConfigError(f"{name} has no bytes: give its data")
+    check_size(name, len(data))
+    check_text(f"the text of {name}", part.text)
+    check_text(f"the media type of {name}", part.media_type)
+    if isinstance(part, File):
+        check_text(f"the name of {name}", part.name)
+    elif part.media_type not in (kinds := kinds_of(data)):
+        is_ = f"is {kinds[0]}" if kinds else "is none that is known"
+        raise ConfigError(f"{name} is said to be {part.media_type}, and {is_}")
     return msgspec.structs.replace(part, blob="")
-
-
-def _check_size(what: str, size: int) -> None:
-    if size > IMAGE_BYTES:
-        message = f"{what} has {size:,} bytes, and may have {IMAGE_BYTES:,}: make it smaller"
-        raise ConfigError(message)
-
-
-def _kind(data: bytes) -> str:
-    """The media type of a picture by how it begins, or ""."""
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _KINDS.items() if data.startswith(start)), "")
 
 
 def _content(parts: Asked) -> list[tuple[Any, ...]]:

@@ -9,7 +9,7 @@ from clew.codecs import by_name
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.context.variants import SHAPES
 from clew.context.view import View
-from clew.context.visible import goal_of, images_of_goal
+from clew.context.visible import attachments_of_goal, goal_of
 from clew.core.codec import Codec, PromptSpec, Shape
 from clew.core.events import AgentSpec, Thought
 from clew.core.interfaces import Calls, Prompt, Store
@@ -74,8 +74,8 @@ async def render_prompt(
     prompt_spec, name = recorded_prompt_spec(await store.blob(spec.prompt_blob))
     prompt_spec = replace(prompt_spec, shape=shape or SHAPES.get(name))
     renders = codec or _codec(spec.codec, record.run_id)
-    images = images_of_goal(trajectory)
-    view = View(renders, prompt_spec, goal_of(trajectory), spec.params, images=images)
+    attached = attachments_of_goal(trajectory)
+    view = View(renders, prompt_spec, goal_of(trajectory), spec.params, attachments=attached)
     calls: Calls = "auto" if trajectory.landing is None else "none"
     prompt, prints = view.prompt(trajectory, thought.reminders, calls, thought.visible_tools)
     differs = tuple(

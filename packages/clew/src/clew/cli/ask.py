@@ -2,12 +2,20 @@
 
 import click
 
-from clew import Image, open_run
+from clew import open_run
 from clew.agent_files import origin
 from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.memory import tell_memories
-from clew.cli.options import ATTACH, LOG_DIR, QUESTION, STORE, agent_options, with_images
+from clew.cli.options import (
+    ATTACH,
+    LOG_DIR,
+    QUESTION,
+    STORE,
+    Attached,
+    agent_options,
+    with_attached,
+)
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
@@ -53,7 +61,7 @@ async def ask(
     screen: RunScreen,
     *,
     question: str,
-    images: tuple[Image, ...],
+    attached: Attached,
     store: str | None,
     log_dir: str | None,
     votes: int | None,
@@ -65,7 +73,7 @@ async def ask(
     If QUESTION is -, it is read from stdin.
     """
     spec, wish = options(arguments), _vote_request(votes, verifier, log_dir)
-    if wish is not None and images:
+    if wish is not None and attached:
         raise click.UsageError("--votes hands on words alone: leave --attach out.")
     made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
@@ -76,7 +84,7 @@ async def ask(
             )
         async with open_run(
             made.agent,
-            with_images(question, images),
+            with_attached(question, attached),
             store=opened_store,
             listener=screen.listener,
             origin=origin(made.spec),

@@ -13,14 +13,12 @@ import click
 from clew import (
     ClewError,
     ConfigError,
-    Image,
     OpenRun,
     PendingApproval,
     Question,
     cancel,
     open_run,
     read,
-    read_image,
     rule,
 )
 from clew.agent.approvals import pending_in
@@ -35,9 +33,10 @@ from clew.cli.options import (
     DEBUG,
     STORE,
     TRUST_ORIGIN,
+    Attached,
     agent_options,
     readable,
-    with_images,
+    with_attached,
 )
 from clew.cli.outcome import ShownResult, status, tell_end
 from clew.cli.render import TextBlock
@@ -47,19 +46,25 @@ from clew.cli.screen import RunScreen, console, put
 from clew.cli.store_option import command, existing, find_run
 from clew.interfaces import Json, Ruling, Store
 from clew.stores import FencedError, open_store
+from clew.toolbox.attach import attach
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline
 
     readline.set_history_length(1_000)
 
-SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+SUFFIXES: Final = frozenset(
+    {
+        *(".png", ".jpg", ".jpeg", ".gif", ".webp"),
+        *(".pdf", ".txt", ".md", ".csv", ".wav", ".mp3"),
+    }
+)
 
 HELP: Final = """\
 /help            this
 /exit            leave (as does Ctrl-D); the record stays
 /debug on|off    show everything, or the usual
-/attach FILE     show a picture with what is said next (a line that is its path does the same)
+/attach FILE     a file that goes with what is said next (a line that is its path does the same)
 /clear           forget what was said: the next question begins a new record
 Ctrl-C           interrupts the step, not the session"""
 
@@ -74,8 +79,8 @@ class ChatSession:
     screen: RunScreen
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     opened: OpenRun | None = None
-    images: tuple[Image, ...] = ()
-    """Pictures that go with what is said next."""
+    attached: Attached = ()
+    """What goes with what is said next."""
 
     async def open(self, goal: Question | None = None, run_id: str = "") -> OpenRun:
         """Begin the record with a question, or go on with an earlier one."""
@@ -104,7 +109,7 @@ def chat(
     shell: Shell,
     /,
     earlier: str,
-    images: tuple[Image, ...],
+    attached: Attached,
     store: str | None,
     *,
     trust_origin: bool,
@@ -114,7 +119,7 @@ def chat(
     screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
         session = runner.run(_open(earlier, store, screen, arguments, trust_origin=trust_origin))
-        session.images = images
+        session.attached = attached
         try:
             converse(shell, session, runner)
         finally:
@@ -178,7 +183,7 @@ def _converse(
             continue
         if line == "/exit":
             break
-        if interactive and is_picture(line):
+        if interactive and is_file(line):
             _attach(session, line)
         elif line.startswith("/"):
             _obey(shell, session, runner, line)
@@ -205,8 +210,8 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
             say(f"{line}: there is no such command\n{HELP}")
 
 
-def is_picture(line: str) -> bool:
-    """Whether a line is the path of a picture, as terminals write a file dropped on them."""
+def is_file(line: str) -> bool:
+    """Whether a line is the path of a file, as terminals write one that is dropped on them."""
     path = Path(line.strip("'\""))
     try:
         return path.suffix.lower() in SUFFIXES and path.is_file()
@@ -215,13 +220,13 @@ def is_picture(line: str) -> bool:
 
 
 def _attach(session: ChatSession, path: str) -> None:
-    """Keep a picture for what is said next."""
+    """Keep a file for what is said next."""
     try:
-        session.images += (read_image(path.strip("'\"")),)
+        session.attached += (attach(path.strip("'\"")),)
     except ConfigError as error:
         say(str(error))
     else:
-        say(f"attached, {len(session.images)} in all: what do you want to know?")
+        say(f"attached, {len(session.attached)} in all: what do you want to know?")
 
 
 def _answer(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str) -> None:
@@ -243,7 +248,7 @@ async def _turn(session: ChatSession, text: str) -> ShownResult:
     opened, words = session.opened, text
     asked: Question = text
     if text:
-        asked, session.images = with_images(text, session.images), ()
+        asked, session.attached = with_attached(text, session.attached), ()
     if opened is None:
         opened, asked = await session.open(asked), ""
     if session.made.spec.memory:

@@ -2,11 +2,11 @@
 
 import click
 
-from clew import Image, open_fork, read
+from clew import open_fork, read
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreign_runs import trusted
-from clew.cli.options import ATTACH, RUN, SAY, STORE, TRUST_ORIGIN, with_images
+from clew.cli.options import ATTACH, RUN, SAY, STORE, TRUST_ORIGIN, Attached, with_attached
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
@@ -45,7 +45,7 @@ async def fork(
     at: int,
     settings: SetOptions,
     say: str,
-    images: tuple[Image, ...],
+    attached: Attached,
     store: str | None,
     trust_origin: bool,
 ) -> ShownResult:
@@ -66,7 +66,7 @@ async def fork(
         made = await assemble(spec, screen)
         async with open_fork(
             made.agent, run_id, at=at, observations=settings.observations,
-            say=with_images(say, images),
+            say=with_attached(say, attached),
             store=opened_store,
             listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip

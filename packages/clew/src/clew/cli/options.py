@@ -2,15 +2,16 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import click
 
-from clew import ConfigError, Image, Question, read_image
+from clew import Audio, ConfigError, File, Image, Question
 from clew.cli import completers
 from clew.cli.errors import Shell
 from clew.cli.safe_text import say
 from clew.stores import has_password
+from clew.toolbox.attach import attach
 from clew.workers import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,17 +59,20 @@ def _word(context: click.Context, parameter: click.Parameter, value: str | None)
     return "" if value is None else readable(value)
 
 
-def _images(
+Attached: TypeAlias = tuple[Image | Audio | File, ...]
+
+
+def _attached(
     context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[Image, ...]:
-    """The pictures in some files."""
+) -> Attached:
+    """What is in some files."""
     del parameter
-    return () if context.resilient_parsing else tuple(map(read_image, value))
+    return () if context.resilient_parsing else tuple(map(attach, value))
 
 
-def with_images(words: str, images: tuple[Image, ...]) -> Question:
-    """What a person asks, with the pictures that they attach."""
-    return [words, *images] if images else words
+def with_attached(words: str, attached: Attached) -> Question:
+    """What a person asks, with what they attach."""
+    return [words, *attached] if attached else words
 
 
 MAX_NUMBER: Final = 10**12
@@ -134,12 +138,12 @@ def _flag(*names: str, about: str, **more: Any) -> Callable[[F], F]:
 QUESTION: Final = click.argument("question", callback=_question)
 ATTACH: Final = click.option(
     "--attach",
-    "images",
+    "attached",
     metavar="FILE",
     type=click.Path(),
     multiple=True,
-    callback=_images,
-    help="A picture to look at: PNG, JPEG, GIF or WebP. Repeatable.",
+    callback=_attached,
+    help="A picture, recording, PDF or text that goes with it. Repeatable.",
 )
 RUN: Final = click.argument("run", shell_complete=completers.runs)
 SAY: Final = click.option(

@@ -44,7 +44,7 @@ def _parts(label: str, parts: Iterable[Part]) -> Iterator[str]:
             yield part.text
         for call in part.calls:
             yield f"[call {call.id}: {call.name} {call.arguments or ''}]"
-        for image in part.images:
+        for image in part.attachments:
             yield f"[image: {image.media_type}, blob {image.blob}]"
         if part.wire is not None and part.wire.items is not None:
             yield f"[items of {part.wire.provider} for {part.wire.model}: see --json]"
@@ -79,7 +79,7 @@ def prompt_document(sent: RenderedPrompt) -> dict[str, Json]:
 def _part(part: Part) -> dict[str, Json]:
     images = [
         {"media_type": image.media_type, "blob": image.blob, "text": image.text}
-        for image in part.images
+        for image in part.attachments
     ]
     fields: dict[str, Json] = {
         "calls": msgspec.to_builtins(part.calls),

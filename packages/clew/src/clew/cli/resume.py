@@ -2,11 +2,11 @@
 
 import click
 
-from clew import ConfigError, Image, open_run, read, rewind
+from clew import ConfigError, open_run, read, rewind
 from clew.agent_files import origin
 from clew.cli.agents import agent_store, assemble, recorded
 from clew.cli.foreign_runs import trusted
-from clew.cli.options import ATTACH, LOG_DIR, RUN, SAY, STORE, TRUST_ORIGIN, with_images
+from clew.cli.options import ATTACH, LOG_DIR, RUN, SAY, STORE, TRUST_ORIGIN, Attached, with_attached
 from clew.cli.outcome import ShownResult, run_command
 from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
@@ -54,7 +54,7 @@ async def resume(
     *,
     run: str,
     say: str,
-    images: tuple[Image, ...],
+    attached: Attached,
     rewind_to: int | None,
     lesson: str,
     settings: SetOptions,
@@ -79,7 +79,7 @@ async def resume(
         await refuse_part(record, opened_store, store)
         votes = vote_request_of(record)
         spec = recorded(record, settings.agent)
-        if votes is not None and (say or images or log_dir or rewind_to is not None):
+        if votes is not None and (say or attached or log_dir or rewind_to is not None):
             message = NO_LOG if log_dir else "a vote takes no further word: ask anew"
             raise ConfigError(message)
         made = await (assemble if votes is None else assemble_vote)(spec, screen)
@@ -95,5 +95,5 @@ async def resume(
             made.agent, run_id=run_id, store=opened_store, accept_change=accept_change,
             take_over=take_over, listener=screen.listener, origin=origin(made.spec),
         ) as opened:  # fmt: skip
-            words = with_images(say, images)
+            words = with_attached(say, attached)
             return await carry_on(made, opened, screen, words, store=store, log_dir=log_dir)

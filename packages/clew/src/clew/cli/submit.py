@@ -7,7 +7,7 @@ from typing import Final
 import anyio
 import click
 
-from clew import Image, Question, Trajectory, follow, result_of, submit
+from clew import Question, Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
@@ -19,8 +19,9 @@ from clew.cli.options import (
     QUEUE,
     QUIET,
     STORE,
+    Attached,
     agent_options,
-    with_images,
+    with_attached,
 )
 from clew.cli.outcome import ShownResult, finish
 from clew.cli.render import TextBlock
@@ -56,7 +57,7 @@ It prints the run's id. `clew worker` executes the run, here or elsewhere.
 @DEBUG
 def submit_command(
     question: str,
-    images: tuple[Image, ...],
+    attached: Attached,
     queue: str,
     store: str | None,
     *,
@@ -70,7 +71,7 @@ def submit_command(
     If QUESTION is -, it is read from stdin. With --wait the exit codes are those of `clew ask`;
     Ctrl-C then ends only the waiting.
     """
-    wanted, asked = options(arguments), with_images(question, images)
+    wanted, asked = options(arguments), with_attached(question, attached)
     with watching(as_json=as_json, quiet=quiet) as screen:
         end = anyio.run(partial(_submit, asked, wanted, queue, screen, store=store, wait=wait))
     if isinstance(end, ShownResult):

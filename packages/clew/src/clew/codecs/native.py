@@ -121,7 +121,7 @@ class Native:
         for call, made in zip(step.calls, raw, strict=True):
             parts.append(Part("tool", _result(call), call_id=made.id, name=made.name))
         parts += [  # a tool's message is text at every provider, so pictures follow in one of ours
-            Part("user", f"Shown by {call.action.name}:", images=call.observation.images)
+            Part("user", f"Shown by {call.action.name}:", attachments=call.observation.images)
             for call in step.calls
             if call.observation is not None and call.observation.images
         ]
@@ -351,7 +351,7 @@ def _result(call: Call) -> str:
 def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:
     match notice:
         case Note(text=text, source="person"):
-            return Part("user", text, images=notice.images)
+            return Part("user", text, attachments=notice.attachments)
         case Note(text=text, source="check"):
             return Part("user", f"ERROR: the answer was not accepted: {text}")
         case Note(text=text):

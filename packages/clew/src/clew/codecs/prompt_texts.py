@@ -226,7 +226,7 @@ def _turns(form: Syntax, prompt_spec: PromptSpec, step: Step, thought: Thought) 
         parts.append(Part("assistant", text))
         if (seen := _render_result(form, step.number, call)) is not None:
             images = call.observation.images if call.observation is not None else ()
-            parts.append(Part("user", seen, images=images))
+            parts.append(Part("user", seen, attachments=images))
     if thought.answer is not None:
         answer = Action(FINISH, {"answer": _answer_value(prompt_spec, thought.answer)})
         parts.append(Part("assistant", form.turn(prompt_spec, step.number, thought_text, answer)))
@@ -284,7 +284,7 @@ def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: N
     if isinstance(notice, Rewound):
         return Part("user", quoted(form.labels, rewound(notice)))
     if notice.source == "person":
-        return Part("user", notice.text, images=notice.images)
+        return Part("user", notice.text, attachments=notice.attachments)
     what = _NOTES[notice.source]
     return Part("user", f"{what}: {quoted(form.labels, notice.text)}", images=notice.images)
 

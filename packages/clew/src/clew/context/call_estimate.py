@@ -5,14 +5,14 @@ record and from values of the agent, so that nothing is written for it and a rep
 same.
 """
 
-from collections.abc import Mapping, Sized
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clew.context.visible import IMAGE, VisibleResults, images_of_goal
+from clew.context.visible import VisibleResults, attached_tokens, attachments_of_goal
 from clew.core.codec import Shape
-from clew.core.events import Compacted, Json, Note, Reply, Rewound, Usage, encode
+from clew.core.events import Attachment, Compacted, Json, Note, Reply, Rewound, Usage, encode
 from clew.core.interfaces import Prompt
 from clew.core.trajectory import Step, Trajectory
 
@@ -68,7 +68,7 @@ class _Sizes:
     def _after(self, trajectory: Trajectory, size: _PromptSize) -> _PromptSize:
         """The size after the step that follows."""
         if not self._steps:
-            asked = len(trajectory.visible_goal) + _characters(images_of_goal(trajectory))
+            asked = len(trajectory.visible_goal) + _characters(attachments_of_goal(trajectory))
             return _PromptSize(characters=asked + self._added(trajectory.before))
         step = trajectory.steps[self._steps - 1]
         for notice in reversed(step.notices):
@@ -86,7 +86,7 @@ class _Sizes:
     def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
         notes = [notice for notice in step.notices if isinstance(notice, Note)]
-        added = sum(len(note.text) + _characters(note.images) for note in notes)
+        added = sum(len(note.text) + _characters(note.attachments) for note in notes)
         for call in (*step.calls, *step.gathered):
             if (seen := call.observation) is None:
                 continue
@@ -95,9 +95,9 @@ class _Sizes:
         return added
 
 
-def _characters(images: Sized) -> int:
-    """What pictures count as."""
-    return len(images) * IMAGE * CHARACTERS
+def _characters(attachments: Iterable[Attachment]) -> int:
+    """What attachments count as."""
+    return attached_tokens(attachments) * CHARACTERS
 
 
 def _counted(reply: Reply) -> Usage:

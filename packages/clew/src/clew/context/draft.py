@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from clew.context.visible import IMAGE, VisibleResults, effect_line, images_of_goal, stays
+from clew.context.visible import (
+    VisibleResults,
+    attached_tokens,
+    attachments_of_goal,
+    effect_line,
+    stays,
+)
 from clew.core.codec import Shape
 from clew.core.events import Note, Observation, Reply, Rewound, encode
 from clew.core.trajectory import Call, Step, Trajectory
@@ -63,8 +69,8 @@ class CompactionPlan:
             if step.number not in trajectory.omitted.hidden
         }
         self._chars = sum(self._sizes.values())
-        images = len(images_of_goal(trajectory)) * IMAGE
-        self._fixed = opening + images + len(trajectory.visible_goal) // CHARACTERS
+        attached = attached_tokens(attachments_of_goal(trajectory))
+        self._fixed = opening + attached + len(trajectory.visible_goal) // CHARACTERS
         if before:
             self._leave(trajectory.steps[:before])
         self._rate = max(1 / CHARACTERS, (prompt - self._fixed) / max(1, self._chars))

@@ -10,9 +10,18 @@ from itertools import islice
 from typing import Any, Final
 
 from clew.context.rewind import OWN
-from clew.context.visible import goal_of, images_of_goal, visible_step
+from clew.context.visible import attachments_of_goal, goal_of, visible_step
 from clew.core.codec import Codec, Constrains, Describes, PromptSpec
-from clew.core.events import EFFECTFUL, Code, Compacted, Fingerprints, Image, Json, Note, encode
+from clew.core.events import (
+    EFFECTFUL,
+    Attachment,
+    Code,
+    Compacted,
+    Fingerprints,
+    Json,
+    Note,
+    encode,
+)
 from clew.core.interfaces import Calls, Parameters, Part, Prompt
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.prompt_parts import Parts
@@ -40,7 +49,7 @@ def digest(*values: Any) -> str:
 def plain(part: Part) -> tuple[Any, ...]:
     """A part as JSON values: all that is said, nothing of how it was encoded."""
     told = (part.role, part.text, part.calls, part.call_id, part.name, part.wire)
-    return (*told, [image.blob for image in part.images]) if part.images else told
+    return (*told, [each.blob for each in part.attachments]) if part.attachments else told
 
 
 def first_prompt(codec: Codec, prompt_spec: PromptSpec, goal: str = "…") -> Prompt:
@@ -50,9 +59,11 @@ def first_prompt(codec: Codec, prompt_spec: PromptSpec, goal: str = "…") -> Pr
     return Prompt(codec.head(prompt_spec, goal), (), (), tools, "auto", codec.stop, form)
 
 
-def _with_images(head: tuple[Part, ...], images: tuple[Image, ...]) -> tuple[Part, ...]:
-    """The head with the question's pictures; the question is its last part."""
-    return (*head[:-1], replace(head[-1], images=images)) if images else head
+def _with_attachments(
+    head: tuple[Part, ...], attachments: tuple[Attachment, ...]
+) -> tuple[Part, ...]:
+    """The head with the question's attachments; the question is its last part."""
+    return (*head[:-1], replace(head[-1], attachments=attachments)) if attachments else head
 
 
 def _visible_words(step: Step) -> str:
@@ -133,13 +144,12 @@ class View:
         goal: str,
         params: Mapping[str, Json],
         seed: int = 0,
-        images: tuple[Image, ...] = (),
+        attachments: tuple[Attachment, ...] = (),
     ) -> None:
         self._codec = codec
         self.prompt_spec = prompt_spec
         self.goal = goal
-        self.images = images
-        self._head = _with_images(codec.head(prompt_spec, goal), images)
+        self._head = _with_attachments(codec.head(prompt_spec, goal), attachments)
         self._params = dict(params)
         self._seed = seed
         self._head_print = digest(*map(plain, self._head))
@@ -356,6 +366,6 @@ def next_prompt(
     """
     view, goal = trajectory.folds.get("view"), goal_of(trajectory)
     if not isinstance(view, View) or view.prompt_spec is not prompt_spec or view.goal != goal:
-        images = images_of_goal(trajectory)
-        view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed, images)
+        attached = attachments_of_goal(trajectory)
+        view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed, attached)
     return view.prompt(trajectory, reminders, calls, visible_tools)

@@ -13,6 +13,7 @@ from clew.core.done import told_effect
 from clew.core.events import (
     FINISH,
     Asked,
+    Attachment,
     Compacted,
     Forked,
     Gathered,
@@ -22,6 +23,7 @@ from clew.core.events import (
     Rewound,
     Text,
     Thought,
+    attachments_of,
     text_parts,
 )
 from clew.core.steps import Notice
@@ -50,8 +52,8 @@ _JSON: Final = ("{}", "[]")
 _TAIL: Final = 5
 """The last fifth of what is shown of a long text is its end."""
 
-IMAGE: Final = 1_000
-"""Tokens that a picture is expected to take."""
+ATTACHED: Final = 1_000
+"""Tokens that a picture is expected to take, and any other attachment at least."""
 
 EFFECT_CHARS: Final = 200
 """The most of a line that tells of an effect."""
@@ -104,9 +106,16 @@ def goal_of(trajectory: Trajectory) -> str:
     return trajectory.visible_goal if own else without_chat_tokens(trajectory.visible_goal)
 
 
-def images_of_goal(trajectory: Trajectory) -> tuple[Image, ...]:
-    """The pictures that a run was asked with, unless the question was refused."""
-    return () if trajectory.visible_goal == WITHHELD else trajectory.started.images
+def attachments_of_goal(trajectory: Trajectory) -> tuple[Attachment, ...]:
+    """What stands beside the words of the question, unless that was refused."""
+    if trajectory.visible_goal == WITHHELD:
+        return ()
+    return attachments_of(_plain_parts(trajectory.started.attachments))
+
+
+def attached_tokens(attachments: Iterable[Attachment]) -> int:
+    """How many tokens attachments are expected to take."""
+    return sum(max(ATTACHED, len(each.text) // 4) for each in attachments)
 
 
 def visible_step(
@@ -238,6 +247,9 @@ def _plain_notice(notice: Notice) -> Notice:
     match notice:
         case Note(source="late" | "memory"):
             return msgspec.structs.replace(notice, parts=_plain_parts(notice.parts))
+        case Note() if notice.attachments:
+            plain = (it if isinstance(it, Text) else _plain_parts((it,))[0] for it in notice.parts)
+            return msgspec.structs.replace(notice, parts=tuple(plain))
         case Compacted():
             return msgspec.structs.replace(notice, text=without_chat_tokens(notice.text))
         case Rewound():
@@ -247,9 +259,8 @@ def _plain_notice(notice: Notice) -> Notice:
 
 
 def _plain_parts(parts: Asked) -> Asked:
-    return tuple(
-        Text(without_chat_tokens(part.text)) if isinstance(part, Text) else part for part in parts
-    )
+    replace = msgspec.structs.replace
+    return tuple(replace(part, text=without_chat_tokens(part.text)) for part in parts)
 
 
 def trimmed(text: str, max_chars: int, handle: str, *, data: bool = False) -> str:

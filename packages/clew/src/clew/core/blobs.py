@@ -11,6 +11,8 @@ from clew.core.events import (
     Action,
     AgentSpec,
     AnyEvent,
+    Audio,
+    File,
     Image,
     Note,
     Observation,
@@ -22,7 +24,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Store
 
-PartT = TypeVar("PartT", bound=Text | Image)
+PartT = TypeVar("PartT", bound=Text | Image | Audio | File)
 
 BLOB_BYTES: Final = 16_384
 """Contents of observations and arguments that are longer lie in a blob, once per content."""
@@ -46,7 +48,7 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
         event = _without_state(event, blobs)
         actions = _actions(event.actions, {}, blobs)
         return event, encode(msgspec.structs.replace(event, actions=actions))
-    if isinstance(event, Note) and event.images:
+    if isinstance(event, Note) and event.attachments:
         replace = msgspec.structs.replace
         event = replace(event, parts=_with_digests(event.parts, blobs))
         return event, encode(replace(event, parts=_without_data(event.parts)))
@@ -54,7 +56,7 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
     if isinstance(spec, AgentSpec) and spec.prompt_spec is not None:
         event = _without_prompt_spec(event, spec, blobs)
         body = encode(event)
-    if isinstance(event, Started) and event.images:
+    if isinstance(event, Started) and event.attachments:
         replace = msgspec.structs.replace
         event = replace(event, question=_with_digests(event.question, blobs))
         body = encode(replace(event, question=_without_data(event.question)))
@@ -62,18 +64,18 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
 
 
 def _with_digests(parts: Iterable[PartT], blobs: dict[str, bytes]) -> tuple[PartT, ...]:
-    """The parts, of which each picture names its blob."""
+    """The parts, of which each attachment names its blob."""
     replace = msgspec.structs.replace
     return tuple(
-        replace(part, blob=put(part.data, blobs)) if isinstance(part, Image) else part
+        part if isinstance(part, Text) else replace(part, blob=put(part.data, blobs))
         for part in parts
     )
 
 
 def _without_data(parts: Iterable[PartT]) -> tuple[PartT, ...]:
-    """The parts as they are written: pictures without their bytes."""
+    """The parts as they are written: attachments without their bytes."""
     replace = msgspec.structs.replace
-    return tuple(replace(part, data=b"") if isinstance(part, Image) else part for part in parts)
+    return tuple(part if isinstance(part, Text) else replace(part, data=b"") for part in parts)
 
 
 def _without_prompt_spec(event: AnyEvent, spec: AgentSpec, blobs: dict[str, bytes]) -> AnyEvent:
@@ -147,11 +149,11 @@ async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
     """The event of a line with what lies in blobs put back."""
     if isinstance(event, Observation) and (event.blob or event.images):
         return await _restored_observation(store, event)
-    if isinstance(event, Started) and event.images:
-        question = await _restored_images(store, event.question)
+    if isinstance(event, Started) and event.attachments:
+        question = await _restored_parts(store, event.question)
         return msgspec.structs.replace(event, question=question)
-    if isinstance(event, Note) and event.images:
-        return msgspec.structs.replace(event, parts=await _restored_images(store, event.parts))
+    if isinstance(event, Note) and event.attachments:
+        return msgspec.structs.replace(event, parts=await _restored_parts(store, event.parts))
     if isinstance(event, Suspended):
         return msgspec.structs.replace(event, actions=await _restored_actions(store, event.actions))
     return await _restored_thought(store, event) if isinstance(event, Thought) else event
@@ -162,14 +164,14 @@ async def _restored_observation(store: Store, event: Observation) -> Observation
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
         event = msgspec.structs.replace(event, content=content)
-    return msgspec.structs.replace(event, images=await _restored_images(store, event.images))
+    return msgspec.structs.replace(event, images=await _restored_parts(store, event.images))
 
 
-async def _restored_images(store: Store, parts: Iterable[PartT]) -> tuple[PartT, ...]:
-    """The parts of which each picture has its bytes again."""
+async def _restored_parts(store: Store, parts: Iterable[PartT]) -> tuple[PartT, ...]:
+    """The parts of which each attachment has its bytes again."""
     replace = msgspec.structs.replace
     restored = [
-        replace(part, data=await store.blob(part.blob)) if isinstance(part, Image) else part
+        part if isinstance(part, Text) else replace(part, data=await store.blob(part.blob))
         for part in parts
     ]
     return tuple(restored)

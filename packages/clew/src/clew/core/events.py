@@ -258,7 +258,29 @@ class Image(Value, frozen=True, tag="image", tag_field="type"):
     blob: str = ""
 
 
-Asked: TypeAlias = tuple[Text | Image, ...]
+class Audio(Value, frozen=True, tag="audio", tag_field="type"):
+    """A recording in a question; `text` is what was spoken, for models that cannot hear."""
+
+    media_type: str
+    data: bytes = b""
+    text: str = ""
+    blob: str = ""
+
+
+class File(Value, frozen=True, tag="file", tag_field="type"):
+    """A document in a question; `text` is what it says, for models that cannot read it as it is."""
+
+    media_type: str
+    data: bytes = b""
+    text: str = ""
+    blob: str = ""
+    name: str = ""
+
+
+Attachment: TypeAlias = Image | Audio | File
+"""What may stand in a question beside words."""
+
+Asked: TypeAlias = tuple[Text | Image | Audio | File, ...]
 """The parts of a question or a message."""
 
 
@@ -272,13 +294,15 @@ def text_of(parts: Asked) -> str:
     return "\n\n".join([part.text if isinstance(part, Text) else _named(part) for part in parts])
 
 
-def images_of(parts: Asked) -> tuple[Image, ...]:
-    """The pictures of a question or message, in order."""
-    return tuple(part for part in parts if isinstance(part, Image))
+def attachments_of(parts: Asked) -> tuple[Attachment, ...]:
+    """What stands in a question or message beside words, in order."""
+    return tuple(part for part in parts if not isinstance(part, Text))
 
 
-def _named(image: Image) -> str:
-    return f"[attached: {image.text or image.media_type}]"
+def _named(part: Attachment) -> str:
+    """What a person's words say of an attachment: nothing that its author could have written."""
+    about = part.media_type if isinstance(part, File) else part.text or part.media_type
+    return f"[attached: {about}]"
 
 
 class Event(
@@ -476,9 +500,9 @@ class Started(Event, frozen=True):
         return text_of(self.question)
 
     @property
-    def images(self) -> tuple[Image, ...]:
-        """The pictures of the question."""
-        return images_of(self.question)
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What stands in the question beside words."""
+        return attachments_of(self.question)
 
 
 class Changed(Event, frozen=True):
@@ -717,9 +741,9 @@ class Note(Event, frozen=True):
         return text_of(self.parts)
 
     @property
-    def images(self) -> tuple[Image, ...]:
-        """The pictures of the message."""
-        return images_of(self.parts)
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What stands in the message beside words."""
+        return attachments_of(self.parts)
 
 
 class Charged(Event, frozen=True):

@@ -14,12 +14,12 @@ import msgspec
 from clew.core.at_work import Sibling
 from clew.core.events import (
     Adapted,
+    Attachment,
     BoundCode,
     Done,
     Effect,
     Entry,
     Grant,
-    Image,
     Json,
     Observation,
     Rates,
@@ -264,7 +264,7 @@ class Part:
     """One immutable message of a prompt, independent of the provider.
 
     An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
-    a tool's part answers the call `call_id` of the tool `name`; a user's part may show `images`.
+    a tool's part answers the call `call_id` of the tool `name`; a user's may have `attachments`.
     `encoded` remembers, per encoder, the bytes a model made of it: each part is encoded once.
     """
 
@@ -274,7 +274,7 @@ class Part:
     call_id: str = ""
     name: str = ""
     wire: Wire | None = None
-    images: tuple[Image, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     encoded: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 
 
@@ -339,8 +339,8 @@ class ModelInfo:
     calls beforehand. An `unmetered` model costs nobody tokens, like rules: nothing is charged for a
     lost reply. `validate` raises `ConfigError` for a prompt (its tools, stop sequences or form)
     that the model cannot take. `billions` of weights say how big it is, where its name does not.
-    `window` are the tokens that prompt and reply may take together. One that has not `vision` is
-    asked about pictures only where they say in words what they show.
+    `window` are the tokens that prompt and reply may take together. `takes` are media types, or
+    their beginnings ("image/"), of attachments that it is shown: of others it gets the text.
     """
 
     name: str
@@ -351,7 +351,7 @@ class ModelInfo:
     validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
     billions: float | None = None
     window: int | None = None
-    vision: bool = True
+    takes: frozenset[str] = frozenset({""})
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""

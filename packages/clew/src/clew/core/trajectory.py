@@ -65,8 +65,8 @@ class Trajectory:
 
     foreign = 0
     """The number of the last entry that came from outside, as its store says; 0 for none."""
-    has_images = False
-    """Whether a person's words have pictures, of which nobody knows what stands in them."""
+    has_attachments = False
+    """Whether a person's words have attachments, of which nobody knows what stands in them."""
     closed_off = 0
     """The number of the entry that closed off what had come from outside by then."""
 
@@ -308,7 +308,7 @@ class Trajectory:
         self.grant, self.trust = event.grant, event.trust
         read = any(tool.foreign for tool in event.spec.tools.values())  # before all else
         self.untainted = event.trust == "trusted" and not read
-        self.has_images = bool(event.images)
+        self.has_attachments = bool(event.attachments)
         self.pending_input.append(goal)
         self._tell(event.done)
 
@@ -441,7 +441,7 @@ class Trajectory:
         self.visible_tools += thought.visible_tools
         self.steps.append(step)
         self.step, self._reserved = step, {}
-        self.untainted = self.untainted and not self.has_images
+        self.untainted = self.untainted and not self.has_attachments
         self.trust = "trusted" if self.untainted else "untrusted"
         for totals in (self.total, self.spent):
             totals.steps += self.landing is None
@@ -507,7 +507,7 @@ class Trajectory:
             self.rejected, self.faults_in_row = [], 0
             self.spent, self.planned = Totals(), None
             self._calls.pop(self.words_key, None)  # judged anew, with what came before
-            self.has_images = self.has_images or bool(note.images)
+            self.has_attachments = self.has_attachments or bool(note.attachments)
             self.pending_input.append(note.text)
             self.screen_notes = []
             self._go_on()

@@ -20,7 +20,6 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from clew.core.events import Image
 from clew.core.interfaces import Part, Prompt
 from clew.models.tool_schema import LEVELS
 
@@ -237,8 +236,8 @@ def _in_turns(parts: Iterable[Part]) -> list[Part]:
 
 def _joined(first: Part, then: Part) -> Part:
     texts = [text for text in (first.text, then.text) if text]
-    images: tuple[Image, ...] = (*first.images, *then.images)
-    return Part(first.role, "\n\n".join(texts), images=images)
+    both = (*first.attachments, *then.attachments)
+    return Part(first.role, "\n\n".join(texts), attachments=both)
 
 
 def _without_system(parts: Sequence[Part]) -> list[Part]:

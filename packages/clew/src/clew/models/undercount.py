@@ -37,7 +37,7 @@ _NEW: Final = 2
 """A count up to so many times the estimate of what is new may be that of what is new."""
 
 _TEXT: Final[Callable[[Part], str]] = attrgetter("text")
-_IMAGES: Final[Callable[[Part], Sequence[object]]] = attrgetter("images")
+_ATTACHMENTS: Final[Callable[[Part], Sequence[object]]] = attrgetter("attachments")
 _ROLE: Final[Callable[[Part], str]] = attrgetter("role")
 _NAME: Final[Callable[[RawCall], str]] = attrgetter("name")
 _ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
@@ -61,7 +61,7 @@ def with_size(prompt: Prompt, reply: Reply, sent: int) -> Reply:
     minimum = _minimum(texts)
     if minimum < MIN_TOKENS or counted >= FEWER * minimum:
         return reply
-    pictures = sum(map(len, map(_IMAGES, parts)))
+    pictures = sum(map(len, map(_ATTACHMENTS, parts)))
     estimated = (
         max(minimum, (sum(map(len, texts)) + _size(prompt.tools)) // BYTES) + pictures * IMAGE
     )

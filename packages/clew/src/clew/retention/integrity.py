@@ -72,7 +72,7 @@ def blobs_of(event: AnyEvent) -> Iterator[str]:
     elif isinstance(event, Started | Forked | Changed) and event.spec.prompt_blob:
         yield event.spec.prompt_blob
     if isinstance(event, Started | Note):
-        yield from filter(None, (image.blob for image in event.images))
+        yield from filter(None, (part.blob for part in event.attachments))
 
 
 def is_blob(digest: str, body: bytes) -> bool:

@@ -11,8 +11,11 @@ from typing import Final
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
+    Attachment,
     Attempt,
+    Audio,
     Changed,
+    File,
     Forked,
     Grant,
     Handed,
@@ -124,7 +127,7 @@ class Origins:
                         self.allowed_before = {it for it, of in self.known.items() if of == ALLOWED}
                     trusted = note.trust == "trusted" and note.source == "person"
                     self._hear(note.text, "" if trusted else f"a {note.source}'s note")
-                    self.has_read = self.has_read or bool(note.images)
+                    self._read(note.attachments)
                 case Changed(outside=True):
                     self._close_off()
                 case Observation() as observation:
@@ -138,11 +141,18 @@ class Origins:
         handed = None if started.grant is None else started.grant.handed
         trusted = started.trust == "trusted" and not (handed is not None and handed.read)
         self._hear(started.goal, "" if trusted else "the question")
-        self.has_read = self.has_read or bool(started.images)
+        self._read(started.attachments)
         if handed is not None:
             for words in handed.words:
                 self._hear(words, "")
             self._take(handed)
+
+    def _read(self, attachments: Sequence[Attachment]) -> None:
+        """What a person attached: they did not write it, and nobody knows what a picture says."""
+        self.has_read = self.has_read or bool(attachments)
+        for each in attachments:
+            if isinstance(each, Audio | File) and each.text:
+                self._hear(each.text, "an attached file")
 
     def _take(self, handed: Handed) -> None:
         """What comes down from the run above."""

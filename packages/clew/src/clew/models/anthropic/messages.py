@@ -15,9 +15,10 @@ except ModuleNotFoundError as missing:
 from clew.core.events import Json, encode
 from clew.core.interfaces import Prompt
 from clew.models.anthropic.client import anthropic_carrier, anthropic_source
-from clew.models.anthropic.prompt import NAMES, PromptStyle, body, declare, head, write
+from clew.models.anthropic.prompt import NAMES, TAKES, PromptStyle, body, declare, head, write
 from clew.models.anthropic.reply import AnthropicReplyBuilder
 from clew.models.anthropic.schema import reply_schema
+from clew.models.attachments import NOT_TAKEN
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -46,7 +47,7 @@ _OPTIONAL: Final = (
     ("form", re.compile(r"output_config|output_format|structured output|compiled grammar")),
     ("cache_control", re.compile(r"cache_control|prompt caching")),
     ("stop_sequences", re.compile(r"stop_sequences")),
-    ("images", re.compile(r"\bimages?\b")),
+    ("images", re.compile(rf"\bimages?\b|{NOT_TAKEN}")),
 )
 """What a run can do without, and how a refusal speaks of it, the more special before the rest."""
 
@@ -107,6 +108,7 @@ class MessagesApi:
     params: Mapping[str, Json]
     cache: bool = True
     hint: str = "that of a server of Anthropic's Messages API"
+    takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
     repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))

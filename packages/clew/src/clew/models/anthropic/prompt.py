@@ -9,7 +9,6 @@ nothing before the thinking has changed, so what was said anew at the end of tha
 before it again, where the prompt itself does not keep it there.
 """
 
-import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -19,9 +18,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Image, Json, RawCall, encode
+from clew.core.events import Attachment, File, Json, RawCall, encode
 from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.anthropic.schema import input_schema
+from clew.models.attachments import NOTHING, base64_of, file_name, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import NameRules, Toolbox, described
@@ -46,7 +46,8 @@ GO_ON: Final = b'{"type":"text","text":"Go on."}'
 PRINT: Final = 18
 """Signs of a print: what a wire remembers all that stood before it by."""
 
-IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+TAKES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf"})
+"""Attachments that a message may show."""
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _SIDES: Final = {
@@ -244,16 +245,8 @@ def _user_blocks(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
         id_ = ids.get(part.call_id, part.call_id)
         result: dict[str, Json] = {"type": "tool_result", "tool_use_id": id_}
         return encode(result | ({"content": part.text} if part.text.strip() else {}))
-    images = [image for image in part.images if sees and image.media_type in IMAGE_TYPES]
-    named = (
-        f"(not shown here: {image.text or f'an image ({image.media_type})'})"
-        for image in part.images
-        if image not in images
-    )
-    blocks = [
-        _texts(["\n".join([part.text, *named])]),
-        *(encode(_image(image)) for image in images),
-    ]
+    text, visible = split_attachments(part, TAKES if sees else NOTHING)
+    blocks = [_texts([text]), *(encode(_attachment(each)) for each in visible)]
     return b",".join(filter(None, blocks))
 
 
@@ -262,12 +255,12 @@ def _texts(texts: Iterable[str]) -> bytes:
     return b",".join(encode({"type": "text", "text": text}) for text in texts if text.strip())
 
 
-def _image(image: Image) -> Json:
-    data = base64.b64encode(image.data).decode()
-    return {
-        "type": "image",
-        "source": {"type": "base64", "media_type": image.media_type, "data": data},
-    }
+def _attachment(attachment: Attachment) -> Json:
+    data = base64_of(attachment)
+    source: Json = {"type": "base64", "media_type": attachment.media_type, "data": data}
+    if isinstance(attachment, File):
+        return {"type": "document", "title": file_name(attachment), "source": source}
+    return {"type": "image", "source": source}
 
 
 def _reply(part: Part, kept: dict[str, Any], manner: PromptStyle, ids: Mapping[str, str]) -> bytes:

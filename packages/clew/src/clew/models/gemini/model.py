@@ -18,9 +18,11 @@ import msgspec
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.attachments import NOT_TAKEN
 from clew.models.gemini.prompt import (
     NAMES,
     STOPS,
+    TAKES,
     RequestWriter,
     body,
     contents,
@@ -54,7 +56,7 @@ _OPTIONAL: Final = {
     "schema": re.compile(r"response_?(?:json_?)?schema|too many states", re.IGNORECASE),
     "form": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
     "stop": re.compile(r"stop_?sequences", re.IGNORECASE),
-    "images": re.compile(r"\bimages?\b|inline_?data|\bvision\b", re.IGNORECASE),
+    "images": re.compile(rf"\bimages?\b|inline_?data|\bvision\b|{NOT_TAKEN}", re.IGNORECASE),
     "ids": re.compile(r"Unknown name \"id\""),
     "thoughts": re.compile(r"\bthinking|thinking_?config|include_?thoughts", re.IGNORECASE),
 }
@@ -122,6 +124,7 @@ class GeminiApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
+    takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "stand-in", "images"})
     repairs: frozenset[str] = LEVELS | {"text"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
@@ -179,7 +182,7 @@ class GeminiApi:
         own = wire is not None and (wire.provider, wire.model) == (self.provider, self.model)
         self._sent |= {"wire"} if own else set()
         self._sent |= {"ids", "stand-in"} if part.calls else set()
-        self._sent |= {"images"} if part.images else set()
+        self._sent |= {"images"} if part.attachments else set()
         return pieces(part, box, wire if own and "wire" not in without else None, how)
 
     def _generation_config(self, prompt: Prompt, without: frozenset[str]) -> dict[str, Any]:

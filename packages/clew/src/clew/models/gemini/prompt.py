@@ -4,18 +4,21 @@ Format: https://ai.google.dev/api/generate-content, and for signatures
 https://ai.google.dev/gemini-api/docs/thought-signatures.
 """
 
-import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Image, Json, RawCall, Wire, encode
+from clew.core.events import Attachment, Json, RawCall, Wire, encode
 from clew.core.interfaces import Calls, Part, ToolSpec
+from clew.models.attachments import NOTHING, base64_of, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import NameRules, Toolbox, described
+
+TAKES: Final = frozenset({"image/", "audio/", "application/pdf"})
+"""Attachments that a content may show."""
 
 STOPS: Final = 5
 """How many stop sequences the API takes."""
@@ -101,17 +104,13 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> b
 
 
 def _parts_of(part: Part, *, sees: bool) -> list[Json]:
-    text = part.text
-    if part.images and not sees:
-        named = (image.text or f"an image ({image.media_type})" for image in part.images)
-        text = "\n".join([text, *(f"(not shown here: {name})" for name in named)])
+    text, visible = split_attachments(part, TAKES if sees else NOTHING)
     parts: list[Json] = [{"text": text}] if text else []
-    return parts + [_image(image) for image in part.images if sees]
+    return parts + [_attachment(each) for each in visible]
 
 
-def _image(image: Image) -> Json:
-    data = base64.b64encode(image.data).decode()
-    return {"inlineData": {"mimeType": image.media_type, "data": data}}
+def _attachment(attachment: Attachment) -> Json:
+    return {"inlineData": {"mimeType": attachment.media_type, "data": base64_of(attachment)}}
 
 
 def _call(call: RawCall, box: Toolbox, *, ids: bool) -> dict[str, Json]:

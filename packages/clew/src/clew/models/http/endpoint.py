@@ -135,6 +135,11 @@ class Api(Protocol):
         ...
 
     @property
+    def takes(self) -> frozenset[str]:
+        """Media types, or their beginnings, of attachments that its messages may show."""
+        ...
+
+    @property
     def understood(self) -> frozenset[str]:
         """Of what `degrade` names, that which is about things that were said, not the server."""
         ...
@@ -212,6 +217,7 @@ class Endpoint:
             priced=self._price is not None,
             rates=None if self._price is None else self._price.rates,
             window=window(api.provider, api.model),
+            takes=api.takes,
             validate=self._validate,
         )
         self._timeout = settings.get("timeout", TIMEOUT)

@@ -63,7 +63,7 @@ class _Answer(NamedTuple):
 class OfflineModel:
     """Looks things up and calculates by fixed rules; replies cost nothing."""
 
-    info = ModelInfo("offline", priced=True, unmetered=True, vision=False)
+    info = ModelInfo("offline", priced=True, unmetered=True, takes=frozenset())
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece.

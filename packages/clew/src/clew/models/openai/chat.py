@@ -14,6 +14,7 @@ except ModuleNotFoundError as missing:
 
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.attachments import NOT_TAKEN
 from clew.models.history import IN_CHAT
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -22,6 +23,7 @@ from clew.models.openai.chat_prompt import (
     IN_MESSAGES,
     NAMES,
     STOPS,
+    TAKES,
     declare,
     declare_openai,
     head,
@@ -45,7 +47,7 @@ _REFUSED: Final = re.compile(
 _OPTIONAL: Final = {
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
-    "images": re.compile(r"\bimages?\b|image_url|\bvision\b"),
+    "images": re.compile(rf"\bimages?\b|image_url|\bvision\b|{NOT_TAKEN}"),
 }
 _PER_PART: Final = frozenset({"wire", "images", *IN_MESSAGES})
 """What is left out of the parts themselves, so that they have to be encoded anew."""
@@ -102,6 +104,7 @@ class ChatApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a Chat Completions server (most end in /v1)"
+    takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"images", "wire"})
     repairs: frozenset[str] = IN_CHAT
     _wired: set[str] = field(default_factory=set[str])

@@ -3,16 +3,19 @@
 Format: https://platform.openai.com/docs/api-reference/chat/create
 """
 
-import base64
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from clew.core.events import Image, Json, RawCall, Wire, encode
+from clew.core.events import Attachment, Audio, Image, Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
+from clew.models.attachments import NOTHING, base64_of, data_url, file_name, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, NameRules, Toolbox, arguments, described
+
+TAKES: Final = frozenset({"image/", "audio/wav", "audio/mpeg", "application/pdf"})
+"""Attachments that a message may show."""
 
 STOPS: Final = 4
 """How many stop sequences the API takes."""
@@ -98,24 +101,22 @@ def _filled(body: dict[str, Json], fill: frozenset[str]) -> dict[str, Json]:
 
 
 def content(part: Part, *, sees: bool) -> Json:
-    """The text of a message, with the pictures it shows."""
-    if not part.images:
-        return part.text
-    if not sees:
-        return with_image_captions(part)
-    images = ({"type": "image_url", "image_url": {"url": data_url(each)}} for each in part.images)
-    return [{"type": "text", "text": part.text}, *images]
+    """The text of a message, with the attachments it shows."""
+    text, visible = split_attachments(part, TAKES if sees else NOTHING)
+    if not visible:
+        return text
+    return [{"type": "text", "text": text}, *map(_attachment, visible)]
 
 
-def with_image_captions(part: Part) -> str:
-    """The text, with its pictures named for those who cannot see them."""
-    named = (image.text or f"an image ({image.media_type})" for image in part.images)
-    return "\n".join([part.text, *(f"(not shown here: {name})" for name in named)])
-
-
-def data_url(image: Image) -> str:
-    """A picture as a URL, which every server that sees takes."""
-    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+def _attachment(attachment: Attachment) -> dict[str, Json]:
+    if isinstance(attachment, Image):
+        return {"type": "image_url", "image_url": {"url": data_url(attachment)}}
+    if isinstance(attachment, Audio):
+        form = "wav" if "wav" in attachment.media_type else "mp3"
+        audio: dict[str, Json] = {"data": base64_of(attachment), "format": form}
+        return {"type": "input_audio", "input_audio": audio}
+    file: dict[str, Json] = {"filename": file_name(attachment), "file_data": data_url(attachment)}
+    return {"type": "file", "file": file}
 
 
 def _wire_message(wire: Wire | None) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.attachments import NOTHING, split_attachments
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
 from clew.models.http.request import refuse_ours, stop_sequences
-from clew.models.openai.chat_prompt import STOPS, with_image_captions
+from clew.models.openai.chat_prompt import STOPS
 from clew.models.openai.client import openai_endpoint
 from clew.models.openai.completions_reply import CompletionsReplyBuilder
 from clew.models.validate import params_of
@@ -82,6 +83,7 @@ class CompletionsApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server with completions (most end in /v1)"
+    takes: frozenset[str] = NOTHING
     understood: frozenset[str] = frozenset()
     repairs: frozenset[str] = frozenset()  # it knows no roles, no calls and no tools
 
@@ -148,7 +150,7 @@ def text(part: Part) -> bytes:
 
     Pictures are named.
     """
-    content = with_image_captions(part) if part.images else part.text
+    content, _ = split_attachments(part, NOTHING)
     return encode(content + ("\n\n" if part.role == "system" else "\n"))[1:-1]
 
 

@@ -14,6 +14,7 @@ except ModuleNotFoundError as missing:
 
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
+from clew.models.attachments import NOT_TAKEN
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -21,7 +22,7 @@ from clew.models.http.request import openai_body
 from clew.models.openai.chat_prompt import NAMES
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
-from clew.models.openai.responses_prompt import declare, declare_openai, head, items
+from clew.models.openai.responses_prompt import TAKES, declare, declare_openai, head, items
 from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
@@ -37,7 +38,7 @@ _OPTIONAL: Final = {
         r"|\breasoning items?\b|'phase'",
         re.IGNORECASE,
     ),
-    "images": re.compile(r"input_image|\bimages? (?:input )?(?:is|are) not"),
+    "images": re.compile(rf"input_image|\bimages? (?:input )?(?:is|are) not|{NOT_TAKEN}"),
 }
 """What a server may refuse and a run can do without, and how its errors name it."""
 
@@ -84,6 +85,7 @@ class ResponsesApi:
     model: str
     params: Mapping[str, Json]
     hint: str = "that of a server of the Responses API (most end in /v1)"
+    takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "images"})
     repairs: frozenset[str] = ON_PARTS | LEVELS
     _formed: bool = False

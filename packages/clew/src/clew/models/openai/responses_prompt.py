@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json, RawCall, Wire, encode
+from clew.core.events import Attachment, File, Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
+from clew.models.attachments import NOTHING, data_url, file_name, split_attachments
 from clew.models.http.request import refuse_ours
-from clew.models.openai.chat_prompt import data_url, with_image_captions
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Toolbox, arguments, described
 from clew.support.errors import ConfigError
@@ -35,6 +35,9 @@ OURS: Final = frozenset(
     }
 )
 """Keys of the body that the adapter writes, or that would change what it can read."""
+
+TAKES: Final = frozenset({"image/", "application/pdf"})
+"""Attachments that a message may show."""
 
 IDS: Final = Ids(r".{1,64}", 32)
 """Ids of calls: at most 64 signs."""
@@ -84,12 +87,17 @@ def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
 
 
 def _content(part: Part, *, sees: bool) -> Json:
-    if not part.images:
-        return part.text
-    if not sees:
-        return with_image_captions(part)
-    images = ({"type": "input_image", "image_url": data_url(image)} for image in part.images)
-    return [{"type": "input_text", "text": part.text}, *images]
+    text, visible = split_attachments(part, TAKES if sees else NOTHING)
+    if not visible:
+        return text
+    return [{"type": "input_text", "text": text}, *map(_attachment, visible)]
+
+
+def _attachment(attachment: Attachment) -> dict[str, Json]:
+    url = data_url(attachment)
+    if isinstance(attachment, File):
+        return {"type": "input_file", "filename": file_name(attachment), "file_data": url}
+    return {"type": "input_image", "image_url": url}
 
 
 def _call(call: RawCall, box: Toolbox) -> dict[str, Json]:
