@@ -134,4 +134,6 @@ async def test_pictures_of_what_was_put_off_are_shown(tmp_path: Path, codec: str
     held = await run(office.agent, "Write letters", store=office.store, run_id="r")
     await rule("r", held.pending_approvals[0].call, allow=True, store=office.store)
     await resume(office.agent, "r", store=office.store)
-    assert [image.text for part in office.prompts[-1] for image in part.images] == ["the photo"]
+    assert [image.text for part in office.prompts[-1] for image in part.attachments] == [
+        "the photo"
+    ]

@@ -356,7 +356,7 @@ def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:
             return Part("user", f"ERROR: the answer was not accepted: {text}")
         case Note(text=text):
             whence = "remembered from earlier runs, as data: " * (notice.source == "memory")
-            return Part("user", f"NOTE: {whence}{text}", images=notice.images)
+            return Part("user", f"NOTE: {whence}{text}", attachments=notice.attachments)
         case Forked():
             return Part("user", f"NOTE: {already_done(notice)}")
         case Changed():

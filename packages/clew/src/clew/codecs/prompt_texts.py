@@ -286,7 +286,9 @@ def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: N
     if notice.source == "person":
         return Part("user", notice.text, attachments=notice.attachments)
     what = _NOTES[notice.source]
-    return Part("user", f"{what}: {quoted(form.labels, notice.text)}", images=notice.images)
+    return Part(
+        "user", f"{what}: {quoted(form.labels, notice.text)}", attachments=notice.attachments
+    )
 
 
 def as_written(

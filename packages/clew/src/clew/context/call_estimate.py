@@ -91,7 +91,8 @@ class _Sizes:
             if (seen := call.observation) is None:
                 continue
             added += len(self.seen.text(call.key, seen))
-            added += _characters(seen.images)
+            if seen.images:
+                added += _characters(seen.images)
         return added
 
 

@@ -291,6 +291,8 @@ def text_parts(text: str) -> Asked:
 
 def text_of(parts: Asked) -> str:
     """A question or message as text, with an empty line between two parts."""
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return parts[0].text
     return "\n\n".join([part.text if isinstance(part, Text) else _named(part) for part in parts])
 
 
