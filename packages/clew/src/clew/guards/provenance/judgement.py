@@ -20,7 +20,7 @@ from clew.guards.provenance.choices import (
 )
 from clew.guards.provenance.clauses import are_crossed, clauses
 from clew.guards.provenance.earlier import EARLIER, is_overruled
-from clew.guards.provenance.numbers import PERSON
+from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.open_times import is_left_open
 from clew.guards.provenance.origins import CONFIG, Made, Origins
 from clew.guards.provenance.plans import carried, fitting, unmade
@@ -43,6 +43,9 @@ OPEN_TIME: Final = "a day that a person named without a time"
 NOT_CALLED_FOR: Final = "the request does not call for it"
 MADE_ALREADY: Final = "it was made already"
 CROSSED: Final = "stands beside another value in the request"
+NOT_READ: Final = "a request that is not in English, where nothing binds it"
+_BY_READING: Final = (PERSON, COMPUTED, None)
+"""Origins that hold only where a person's words can be read: some words forbid what they name."""
 LEFT_OUT: Final = "is empty, though the request asks for it"
 
 _PARTS_OF_TIME: Final = ("year", "month", "day", "hour", "minute", "date", "time")
@@ -229,7 +232,8 @@ class Judgement:
         calls = self.origins.planned or ()
         open_calls = [it for it in calls if self._leaves_text_open(it)]
         sources = [*self.origins.sources.values()]
-        return sources[0] if len(open_calls) == len(sources) == 1 else ("", "")
+        is_one = len(open_calls) == len(sources) == 1 and self.origins.is_understood
+        return sources[0] if is_one else ("", "")
 
     def _leaves_text_open(self, planned: PlannedCall) -> bool:
         tool = self.origins.tools.get(planned.tool)
@@ -238,6 +242,8 @@ class Judgement:
     def _doubt(self, name: str, doubted: tuple[Json, ...]) -> Doubt:
         """Why an argument is doubted, and where its values stand in untrusted text."""
         where = next((seen for it in doubted if (seen := self.origins.seen_in(it))), "")
+        if not (where or self.origins.is_understood) and any(map(self.origins.of, doubted)):
+            where = NOT_READ
         return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
 
     def _offered(self, name: str, value: Json) -> str | None:
@@ -245,7 +251,9 @@ class Judgement:
         schema, bare = self.tool.parameters, is_choice(value)
         if not bare and value not in choices(schema, name):
             return None
-        free = is_usual(schema, name, value) or is_chosen(name, value, self.origins.words)
+        free = is_usual(schema, name, value) or (
+            self.origins.is_understood and is_chosen(name, value, self.origins.words)
+        )
         return OFFERED if free or not self._bound else None
 
     def _crossed(self) -> Iterator[Doubt]:
@@ -305,6 +313,8 @@ class Judgement:
         if is_choice(value) or (self._bound and value in choices(self.tool.parameters, name)):
             return None
         source = self.origins.of(value, self._carried, verbatim=not self._bound)
+        if source in _BY_READING and not self.origins.is_understood:
+            return None
         if is_number(value):
             return source if self._is_amount(name, float(value), source) else None
         if source is None:

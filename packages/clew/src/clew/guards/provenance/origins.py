@@ -29,6 +29,7 @@ from clew.core.events import (
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance.cards import Card, card_of, is_field_name, rivals_in
+from clew.guards.provenance.languages import is_english
 from clew.guards.provenance.numbers import PERSON, Numbers
 from clew.guards.provenance.records import (
     asked_for,
@@ -220,6 +221,11 @@ class Origins:
             return None
         posted = self._selection.posted(value, self.words) if only_fetched else None
         return posted or self._selection.singles_out(name, value, self.words)
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether a person's words are in the language that the rules for them can read."""
+        return all(map(is_english, self.words))
 
     @property
     def deciding_words(self) -> Sequence[str]:

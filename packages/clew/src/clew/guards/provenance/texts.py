@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from clew.guards.provenance.languages import is_foreign, is_unspaced
 from clew.guards.provenance.values import words_in
 
 _FILLERS: Final = frozenset(
@@ -56,7 +57,7 @@ class Vocabulary:
         self.words.update(*(words_in(each.casefold()) for each in self._texts))
         self._texts = []
         more = words_in(source.casefold())
-        is_title = len(words_in(text)) <= _TITLE
+        is_title = len(words_in(text)) <= _TITLE and not is_unspaced(text)
         return [
             sentence
             for sentence in map(str.strip, _SENTENCE.findall(text))
@@ -72,6 +73,7 @@ class Vocabulary:
         is_title: bool,
     ) -> bool:
         words, is_demand = words_in(sentence.casefold()), _DEMAND.search(sentence) is not None
+        is_demand = is_demand or is_foreign(sentence.casefold())
         new = [word for word in words if (is_demand or word not in more) and not self.has(word)]
         if len(new) * _NEW_WORDS <= len(words):
             return False
