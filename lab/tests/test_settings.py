@@ -37,6 +37,7 @@ NEEDED: Final[dict[str, dict[str, Any]]] = {  # what such a setting needs to be 
     "ServedAgent": {"agent": AGENT},
     "Agent": {"model": AGENT.model},
     "Critic": {"model": AGENT.model},
+    "HarmfulRequests": {"model": AGENT.model},
     "Configuration": {"agent": AGENT},
     "Judge": {"agent": judging(AGENT.model)},
     "Plan": {

@@ -27,6 +27,7 @@ _NAMES: Final = {
     "clew.agent.approvals": "cancel pending_approvals rule",
     "clew.agent.compare": "Difference diff",
     "clew.agent.critic": "Critic",
+    "clew.agent.harmful_requests": "HarmfulRequests",
     "clew.agent.question": "Question",
     "clew.agent.rendered_prompt": "RenderedPrompt",
     "clew.agent.reply_parser": "with_parser",

@@ -31,6 +31,9 @@ from clew.agent.compare import (
 from clew.agent.critic import (
     Critic,
 )
+from clew.agent.harmful_requests import (
+    HarmfulRequests,
+)
 from clew.agent.question import (
     Question,
 )
@@ -121,6 +124,7 @@ __all__ = [
     "Entry",
     "Evidence",
     "File",
+    "HarmfulRequests",
     "Image",
     "Instructions",
     "Limits",

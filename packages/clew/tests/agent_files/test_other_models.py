@@ -17,6 +17,8 @@ def private(body: Mapping[str, Any]) -> Say:
     text = str(body["messages"])
     if "whether the last steps" in text:
         return Say('{"wrong": false, "to": 0, "lesson": ""}')
+    if '"request"' in text:
+        return Say('{"harmful": false, "reason": "a question"}')
     if body["model"] == "judge":
         return Say(calls=[("finish", '{"answer": "Ulm"}')])
     return Say("I would say that it is Ulm.")
@@ -26,6 +28,7 @@ FILES: dict[str, Callable[[Path], str]] = {
     "parser": lambda folder: 'parser = "openai:judge"\n',
     "parser of another format": lambda folder: 'parser = "openai-completions:judge"\n',
     "critic": lambda folder: '[rewinds]\ncritic = "openai:judge"\n',
+    "harmful": lambda folder: '[harmful]\nmodel = "openai:judge"\n',
     "agents": lambda folder: _other(
         folder, "", '[[agents]]\nname = "other"\nfile = "other.toml"\ndescription = "It helps."\n'
     ),
@@ -37,7 +40,7 @@ def _other(folder: Path, said: str, table: str) -> str:
     return table
 
 
-@pytest.mark.parametrize("key", ["parser"])
+@pytest.mark.parametrize("key", ["parser", "harmful"])
 def test_all_of_them_are_asked_at_the_server_that_the_file_names(key: str, tmp_path: Path) -> None:
     file = tmp_path / "agent.toml"
     with OpenAIServer(private) as own, OpenAIServer(lambda body: Say("public")) as public:

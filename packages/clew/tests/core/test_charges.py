@@ -39,7 +39,11 @@ async def test_no_sentence_changes_what_a_charge_means(kind: ChargeKind) -> None
         who, trajectory = await record_of(kind, why, store)
         again = (await take_up(who, "run", store)).trajectory
         meant.add((len(again.entries) > len(trajectory.entries), trajectory.late))
-    asked_again = kind in {"lost_reply", "critic"}  # of a run whose time is up, nothing is due
+    asked_again = kind in {
+        "lost_reply",
+        "critic",
+        "screen",
+    }  # of a run whose time is up, nothing is due
     assert meant == {(asked_again, kind == "time_up")}
 
 

@@ -202,7 +202,7 @@ WORDS = {
     "Effect": "pure read idempotent unsafe",
     "Trust": "trusted untrusted",
     "Outcome": "done not_done unknown",
-    "ChargeKind": "lost_reply left failed time_up critic",
+    "ChargeKind": "lost_reply left failed time_up critic screen",
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
     "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "

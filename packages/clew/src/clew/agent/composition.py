@@ -15,8 +15,8 @@ from clew.context.variants import described, matching
 from clew.context.view import first_prompt
 from clew.core.budget import Budget
 from clew.core.codec import Codec, PromptSpec
-from clew.core.engine import NamedGuard, Validator
-from clew.core.events import ACTING, EFFECTFUL, FINISH, Json
+from clew.core.engine import NamedGuard, NamedScreen, Validator
+from clew.core.events import ACTING, EFFECTFUL, FINISH, Json, Verdict
 from clew.core.interfaces import (
     STRATEGY,
     AgentTool,
@@ -28,17 +28,18 @@ from clew.core.interfaces import (
     Model,
     Prompt,
     Screen,
+    Screened,
     Tool,
     ToolSpec,
 )
-from clew.core.policy import ask_guard
+from clew.core.policy import ask_guard, validate_verdict
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
 from clew.guards.provenance import LEVELS, BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
-from clew.support.parts import Patience, names_of
+from clew.support.parts import Patience, ask, names_of
 from clew.tools.finish import answer_schema, finish_tool
 from clew.tools.recall import fitting_recalls
 from clew.tools.schema import compile_schema, problems_of_visible
@@ -243,9 +244,15 @@ class Composition:
         return tuple(named)
 
     @cached_property
-    def named_screens(self) -> tuple[tuple[str, Screen], ...]:
+    def named_screens(self) -> tuple[NamedScreen, ...]:
         """The screens by their names in the record, as for guards."""
-        return names_of(self.agent.screens)
+        limits, named = self.agent.limits, list[NamedScreen]()
+        for name, screen in names_of(self.agent.screens):
+            patience = self.patience
+            if getattr(screen, "asks_model", False):
+                patience = Patience(limits.reply_seconds, limits.grace, "reply_seconds")
+            named.append((name, partial(_ask_screen, name, screen, patience)))
+        return tuple(named)
 
     @cached_property
     def budget(self) -> Budget:
@@ -332,3 +339,13 @@ def acting_below(tool: AgentTool) -> dict[str, ToolSpec]:
 def _codec(codec: Codec | str | None) -> Codec:
     """The codec itself, where it was given by name; native where none was."""
     return codec_by_name(codec or "native") if codec is None or isinstance(codec, str) else codec
+
+
+async def _ask_screen(
+    name: str, screen: Screen, patience: Patience, text: str
+) -> Verdict | Screened | None:
+    """Ask a screen about a person's words, within its deadline."""
+    answer = await ask(f"the screen {name}", patience, screen, text)
+    if isinstance(answer, Screened):
+        return answer._replace(verdict=validate_verdict(answer.verdict, name, "screen"))
+    return validate_verdict(answer, name, "screen")

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import msgspec
 
 from clew.agent.agent import Agent
+from clew.agent.harmful_requests import HarmfulRequests
 from clew.agent.reply_parser import with_parser
 from clew.agent.validate import check_cost, check_screens, check_tool_names
 from clew.agent_files.connection import model_beside, model_settings
@@ -114,7 +115,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "model": thinker,
         "tools": listed,
         "codec": spec.codec or None,
-        "screens": _screens(spec),
+        "screens": [*_screens(spec), *_harmful(spec, thinker)],
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
@@ -349,6 +350,14 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
 def _screens(spec: Spec) -> list[Any]:
     """The screens by name. Raises `AgentPartError`."""
     return [_named(spec, "screens", SCREENS, name) for name in spec.screens]
+
+
+def _harmful(spec: Spec, thinker: Model) -> Iterator[HarmfulRequests]:
+    """The screen for harmful requests, where it is wanted; it is asked last."""
+    if (table := spec.screening) is not None:
+        with part("harmful", "model"):
+            model = model_beside(spec, table.model) if table.model else thinker
+            yield HarmfulRequests(model, table.then, table.unjudged)
 
 
 def _guards(spec: Spec) -> list[Guard]:

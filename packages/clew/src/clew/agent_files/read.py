@@ -70,6 +70,7 @@ def _check_prices(spec: Spec, where: str) -> None:
     if ":" not in spec.model:  # one that is chosen later, or the rules, which have no price
         return
     named = [spec.model, spec.parser, "" if spec.rewinds is None else spec.rewinds.critic]
+    named += [] if spec.screening is None else [spec.screening.model]
     models = [each.partition(":")[2] for each in named if ":" in each]
     try:
         check_own(models, spec.prices)

@@ -174,7 +174,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
     return msgspec.structs.replace(
         spec.replace({"prompt.examples": 0}) if spec.examples else spec,
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
-        screens=tuple(name for name in spec.screens if ":" not in name),
+        screens=tuple(name for name in spec.screens if ":" not in name), harmful="",
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
@@ -219,7 +219,7 @@ def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent) -> dict[str, Any]
             _NamedPart(recorded) if ":" in name else next(shipped)
             for name, recorded in zip(spec.checks, recorded_parts["checks"], strict=True)
         ]
-    if any(":" in name for name in spec.screens):
+    if spec.harmful or any(":" in name for name in spec.screens):
         parts["screens"] = [_NamedPart(name) for name in recorded_parts["screens"]]
     if spec.answer:
         parts["answer"] = _answer(recorded_parts["answer"])

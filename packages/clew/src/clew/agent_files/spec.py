@@ -133,6 +133,14 @@ class GroundedTable(FileTable, frozen=True):
     scope: Literal["sentence", "paragraph"] = "sentence"
 
 
+class HarmfulTable(FileTable, frozen=True):
+    """The table `harmful`: the settings of `clew.HarmfulRequests`; without `model` the agent's."""
+
+    model: str = ""
+    then: Literal["refuse", "ask", "mark"] = "refuse"
+    unjudged: Literal["refuse", "ask", "pass"] = "refuse"
+
+
 class ProgramTool(FileTable, frozen=True):
     """A command-line program as a tool (of clew-code); `cwd` is relative to the file."""
 
@@ -335,6 +343,7 @@ class Spec(FileTable, frozen=True):
     connection: ModelConnection = ModelConnection()
     limits: LimitsTable = LimitsTable()
     screens: tuple[str, ...] = ()
+    harmful: Literal["", "refuse", "ask", "mark"] | HarmfulTable = ""
     guards: tuple[str, ...] = ()
     provenance: Level | ProvenanceTable = "standard"
     bounds: tuple[str, ...] = ()
@@ -361,6 +370,12 @@ class Spec(FileTable, frozen=True):
         """Which calls are judged by where their arguments come from."""
         level = self.provenance
         return level if isinstance(level, ProvenanceTable) else ProvenanceTable(level=level)
+
+    @property
+    def screening(self) -> HarmfulTable | None:
+        """How harmful requests are looked for, if they are."""
+        then = self.harmful
+        return (HarmfulTable(then=then) if then else None) if isinstance(then, str) else then
 
     @property
     def examples(self) -> int | None:
@@ -419,5 +434,6 @@ _AS_TABLES: Final[Mapping[str, Callable[[str], dict[str, Json]]]] = {
     "prompt": verbatim,
     "workspace": lambda folder: {"root": folder},
     "provenance": lambda level: {"level": level},
+    "harmful": lambda then: {"then": then},
 }
 """Keys that may be one text, as the table that it stands for."""

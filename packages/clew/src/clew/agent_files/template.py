@@ -35,6 +35,10 @@ tools = ["calc", "planner"]
 # injections-ask (holds them for you), injections-mark (tells the model), module:name. [] for none.
 # screens = ["injections", "my_screens:polite"]
 
+# Ask the model, or another one, whether what you ask for is harmful (docs/safety.md): refuse it,
+# ask (hold it for you) or mark (tell the model). As one word: harmful = "refuse"
+# harmful = { model = "openai:gpt-4o-mini", then = "refuse", unjudged = "refuse" }
+
 # Guards (may this call happen?) and bounds (may it go on?), as module:name.
 # guards = ["my_guards:no_mail_outside"]
 # bounds = ["my_bounds:office_hours"]

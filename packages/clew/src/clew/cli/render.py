@@ -136,12 +136,12 @@ def dollars(used: Usage) -> str:
 
 
 def charged(event: Charged) -> str:
-    """What was counted for a critic, or for calls nobody saw the end of."""
+    """What was counted for a critic or screen, or for calls nobody saw the end of."""
     used = event.usage
     if not used.tokens:
         return event.why
     cost = "" if used.cost is None else f" and ${used.cost:.4f}"
-    if event.kind == "critic":
+    if event.kind in ("critic", "screen"):
         return f"{used.tokens:,} tokens{cost}: {event.why}"
     return f"about {used.tokens:,} tokens{cost} may be lost: {event.why}"
 

@@ -30,7 +30,7 @@ from clew.core.interfaces import (
     Model,
     OnText,
     Prompt,
-    Screen,
+    Screened,
     ToolSpec,
 )
 from clew.core.trajectory import Call, Trajectory
@@ -38,6 +38,9 @@ from clew.support.parts import Patience
 
 Validator: TypeAlias = Callable[[Json], list[str]]
 """Takes a JSON value and says what is wrong with it, a line each; no lines, nothing wrong."""
+
+NamedScreen: TypeAlias = tuple[str, Callable[[str], Awaitable[Verdict | Screened | None]]]
+"""A screen by its name in the record, asked within its deadline."""
 
 
 class NamedGuard(NamedTuple):
@@ -105,7 +108,7 @@ class Engine:
     bounds: tuple[AnyBound, ...]
     budget: Budget
     guards: tuple[NamedGuard, ...]
-    screens: tuple[tuple[str, Screen], ...]
+    screens: tuple[NamedScreen, ...]
     checks: Sequence[Check]
     decode: Callable[[Json], Any]
     tries: int

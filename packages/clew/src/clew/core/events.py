@@ -45,10 +45,10 @@ Status: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted"
 ]
 """How a run ended; `declined` means that the model said it cannot answer."""
-ChargeKind: TypeAlias = Literal["lost_reply", "left", "failed", "time_up", "critic"]
+ChargeKind: TypeAlias = Literal["lost_reply", "left", "failed", "time_up", "critic", "screen"]
 """What is charged: a reply that a worker may have asked for, and died; nothing, since the worker
 left between two steps; what the worker may have asked for in vain, when the model or the store
-failed it; a call that was cut because the run's time was up; what a critic took."""
+failed it; a call that was cut because the run's time was up; what a critic took, or a screen."""
 Code: TypeAlias = Literal[
     "",
     "unknown_tool",
@@ -749,9 +749,10 @@ class Note(Event, frozen=True):
 
 
 class Charged(Event, frozen=True):
-    """What a critic took, or an estimate of a call whose reply was lost; limits count it.
+    """What a critic or screen took, or an estimate of a call whose reply was lost; limits count it.
 
-    `kind` says what is charged; `why` says it to people, and nothing reads that.
+    `kind` says what is charged; `why` says it to people, and nothing reads that. Where a "screen"
+    is not against a person's words, nothing else says that they are judged.
     """
 
     usage: Usage

@@ -26,6 +26,7 @@ from clew.core.events import (
     RawCall,
     Reply,
     Trust,
+    Usage,
     Verdict,
     Wire,
 )
@@ -420,8 +421,20 @@ class Left(msgspec.Struct, frozen=True, gc=False):
 Guard: TypeAlias = Callable[[Call, Trajectory], Answering[Verdict | None]]
 """Judges one call before it is made; None means yes."""
 
-Screen: TypeAlias = Callable[[str], Answering[Verdict | None]]
-"""Judges a person's message before a model sees it: deny, hold, hint (a mark), or None."""
+
+class Screened(NamedTuple):
+    """The verdict of a screen that asks a model: with what that took, and why, in one line."""
+
+    verdict: Verdict | None
+    usage: Usage
+    why: str
+
+
+Screen: TypeAlias = Callable[[str], Answering[Verdict | Screened | None]]
+"""Judges a person's message before a model sees it: deny, hold, hint (a mark), or None.
+
+One with `asks_model` true has as long as a reply may take.
+"""
 
 Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
 """Returns what is wrong with a (decoded) answer, or None."""

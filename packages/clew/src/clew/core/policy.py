@@ -11,6 +11,7 @@ from clew.core.events import (
     UNMADE,
     Action,
     AnyEvent,
+    Charged,
     Code,
     Json,
     Judged,
@@ -20,7 +21,7 @@ from clew.core.events import (
     Verdict,
     encode,
 )
-from clew.core.interfaces import Guard, ToolSpec
+from clew.core.interfaces import Guard, Screened, ToolSpec
 from clew.core.observations import refusal, too_long
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
@@ -79,14 +80,8 @@ async def judge_call(engine: Engine, trajectory: Trajectory, call: Call) -> list
         return [refusal(call, "cap", why, trajectory.trust)]
     tool = engine.tools.get(call.action.name)
     if tool is None:
-        return [
-            refusal(
-                call,
-                "unknown_tool",
-                engine.advice.unknown_tool(trajectory, call.action.name),
-                trajectory.trust,
-            )
-        ]
+        text = engine.advice.unknown_tool(trajectory, call.action.name)
+        return [refusal(call, "unknown_tool", text, trajectory.trust)]
     if call.action.fault:
         return [_teach(engine, call, tool, call.action.fault, trajectory.trust)]
     max_bytes = engine.argument_bytes
@@ -150,10 +145,8 @@ async def _ask_guards(
                 continue
             case Verdict(kind="amend", args=dict(args)):
                 if problems := engine.validators[tool.name](args):
-                    return [
-                        *events,
-                        _teach(engine, call, tool, "; ".join(problems), trajectory.trust),
-                    ]
+                    taught = _teach(engine, call, tool, "; ".join(problems), trajectory.trust)
+                    return [*events, taught]
                 asked = Call(call.key, Action(call.action.name, args))
                 events.append(Judged(call.key, verdict, by=name))
             case Verdict(kind="hold"):
@@ -251,27 +244,30 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
         why = "" if words.ruling is None else words.ruling.why
         return [Stop("refused", why or "a person said no")]
     text, key = "\n\n".join(trajectory.pending_input), trajectory.words_key
-    events: list[AnyEvent] = []
-    held: list[AnyEvent] = []
+    events, took = list[AnyEvent](), list[AnyEvent]()
+    held: Judged | None = None
     for name, screen in engine.screens:
-        reason = await ask(f"the screen {name}", engine.patience, screen, text)
-        if (verdict := validate_verdict(reason, name, "screen")) is None:
+        if isinstance(verdict := await screen(text), Screened):
+            took.append(Charged(verdict.usage, "screen", f"{name}: {verdict.why}"))
+            verdict = verdict.verdict
+        if verdict is None:
             continue
         judged = Judged(key, verdict, by=name)
         match verdict.kind:
             case "hint":
                 events.append(judged)
             case "hold":
-                held = held or [judged, held_stop(key)]
+                held = held or judged
             case "deny":
-                return [*events, judged, Stop("refused", verdict.reason)]
+                return [*events, judged, *took, Stop("refused", verdict.reason)]
             case _:
                 message = (
                     f"the screen {name} would change a person's words: it may only judge them; "
                     "mend it and resume the run"
                 )
                 raise PartError(message)
-    return [*events, *held]
+    # what was charged is last: a replay takes it from the record when the verdicts are derived
+    return [*events, *took] if held is None else [*events, held, *took, held_stop(key)]
 
 
 async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> str | None:

@@ -294,13 +294,19 @@ class Trajectory:
             case Forked():
                 self._fork(event)
             case Charged():
-                self.total.charge(event.usage, lost=True)
-                self.spent.charge(event.usage, lost=True)
-                late = event.kind == "time_up"
-                self.late |= late
-                self.cut_landing |= late and self.landing is not None
+                self._charge(event)
             case _:
                 self._change(event)
+
+    def _charge(self, event: Charged) -> None:
+        """What was taken outside of thoughts. A screen's verdict is on record with it."""
+        screened, late = event.kind == "screen", event.kind == "time_up"
+        for totals in (self.total, self.spent):
+            totals.charge(event.usage, lost=not screened)
+        if screened:
+            self._judge_words()
+        self.late |= late
+        self.cut_landing |= late and self.landing is not None
 
     def _start(self, event: Started) -> None:
         """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
@@ -377,9 +383,8 @@ class Trajectory:
         self.step.notices += (event,) if event.done else ()
 
     def _judge(self, event: Judged) -> None:
-        if event.call == self.words_key and self.words is None:
-            action = Action(REQUEST, {"text": "\n\n".join(self.pending_input)})
-            self._calls[event.call] = Call(event.call, action)
+        if event.call == self.words_key:
+            self._judge_words()
         call = self.call(event.call)
         if event.verdict.kind == "hint":
             call.hints += (event,)
@@ -392,6 +397,11 @@ class Trajectory:
             if event.verdict.kind == "hold":
                 call.ruling = None
             self._end_attempt(call, event)
+
+    def _judge_words(self) -> None:
+        """Screens have judged what a person said: it is a call now, if it was none yet."""
+        action = Action(REQUEST, {"text": "\n\n".join(self.pending_input)})
+        self._calls.setdefault(self.words_key, Call(self.words_key, action))
 
     def _end_attempt(self, call: Call, event: Judged) -> None:
         """What a verdict says of the last attempt: nobody knows, or the tool refused its arguments.
