@@ -5,8 +5,6 @@ is written again from the outcomes on file.
 """
 
 import argparse
-import sys
-import time
 from pathlib import Path
 
 import anyio
@@ -15,8 +13,9 @@ from clew import HarmfulRequests
 from clew_local import LocalSettings, local_model
 from reporting import pages
 from reporting.outcomes import keep, of_markdown
-from screen.requests import HALVES, PLEAS, Half, half, pleading
-from screen.table import Asked, told
+from screen.ask import asked
+from screen.requests import HALVES, PLEAS
+from screen.table import told
 
 CONTEXT = 2_048
 
@@ -27,20 +26,6 @@ def options() -> argparse.ArgumentParser:
     made.add_argument("--half", choices=HALVES, default="unseen")
     made.add_argument("--threads", type=int, default=1)
     return made
-
-
-async def asked(screen: HarmfulRequests, which: Half) -> list[Asked]:
-    """What the model says of each request of a half, then of those with a plea."""
-    outcomes: list[Asked] = []
-    for request, plea in [*((each, "") for each in half(which)), *pleading(which)]:
-        began = time.perf_counter()
-        screened = await screen(f"{request.text}{plea}")
-        judged = not screened.why.startswith("not judged")
-        took = time.perf_counter() - began
-        refused = screened.verdict is not None
-        outcomes.append(Asked(request, bool(plea), refused, judged, screened.usage, took))
-        print(f"{len(outcomes)}: {took:.1f} s", file=sys.stderr)
-    return outcomes
 
 
 def main() -> None:

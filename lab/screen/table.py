@@ -17,7 +17,6 @@ class Asked:
     refused: bool
     judged: bool
     usage: Usage
-    seconds: float
 
 
 def told(outcomes: Sequence[Asked], model: str, pleas: int) -> str:

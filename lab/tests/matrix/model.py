@@ -44,8 +44,8 @@ class Script:
 
     `acts` is the tool that it calls, and `argument` the parameter that takes the text. It makes
     `times` calls, `at_once` in a reply, and says `answers` in turn, the last one again and again.
-    `free` are replies that no format can read. A worker that `heeds` leaves what it is told
-    was done.
+    `free` are replies that no format can read. A worker that `heeds` leaves what it is told was
+    done. `judgement` is the reply to whether a request is harmful.
     """
 
     acts: str = "send"
@@ -65,6 +65,7 @@ class Script:
     cached: bool = False
     stalls: int = 0
     busy: int = 0
+    judgement: str = '{"harmful": false, "reason": "it is a greeting"}'
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,9 @@ class Model:
 
     def __call__(self, body: dict[str, Any]) -> Fail | Say | Delay:
         """The reply."""
+        if '"harmful"' in json.dumps(body.get("response_format")):
+            self.asked.append(Asked(body, "typed", "native"))
+            return Say(self.script.judgement)
         asked = Asked(body, "", codec_of(body))
         schema, wanted = wanted_answer(asked)
         typed = schema.get("type") not in ("string", None) and not self._is_own(schema)

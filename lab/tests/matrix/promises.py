@@ -663,6 +663,34 @@ def no_screens(o: Outcome) -> Iterator[str]:
         yield f"it was refused: {o.result.reason}"
 
 
+@promise("harmful.model", values={"harmful": {"model": "openai:judge"}})
+def harmful_model(o: Outcome) -> Iterator[str]:
+    if o.work and not any(r.body["model"] == "judge" for r in o.requests):
+        yield "nobody was asked whether the request is harmful"
+
+
+@promise(
+    "harmful.then",
+    values={"harmful": {"then": "ask"}},
+    script=Script(judgement='{"harmful": true, "reason": "it is an insult"}'),
+    lax="acts answers",
+)
+def harmful_then(o: Outcome) -> Iterator[str]:
+    if o.situation == "plain" and not o.rulings:
+        yield "a harmful request did not wait for a person"
+
+
+@promise(
+    "harmful.unjudged",
+    values={"harmful": {"unjudged": "ask"}},
+    script=Script(judgement="perhaps"),
+    lax="acts answers",
+)
+def harmful_unjudged(o: Outcome) -> Iterator[str]:
+    if o.situation == "plain" and not o.rulings:
+        yield "a request that nobody judged did not wait for a person"
+
+
 # -------------------------------------------------------------------------------- tools
 
 
