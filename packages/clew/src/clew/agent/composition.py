@@ -348,4 +348,4 @@ async def _ask_screen(
     answer = await ask(f"the screen {name}", patience, screen, text)
     if isinstance(answer, Screened):
         return answer._replace(verdict=validate_verdict(answer.verdict, name, "screen"))
-    return validate_verdict(answer, name, "screen")
+    return None if answer is None else validate_verdict(answer, name, "screen")

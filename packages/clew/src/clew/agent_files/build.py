@@ -115,7 +115,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
         "model": thinker,
         "tools": listed,
         "codec": spec.codec or None,
-        "screens": [*_screens(spec), *_harmful(spec, thinker)],
+        "screens": _screens(spec, thinker),
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
@@ -347,17 +347,14 @@ def _named(spec: Spec, kind: str, group: str, name: str) -> Any:
     return entry
 
 
-def _screens(spec: Spec) -> list[Any]:
-    """The screens by name. Raises `AgentPartError`."""
-    return [_named(spec, "screens", SCREENS, name) for name in spec.screens]
-
-
-def _harmful(spec: Spec, thinker: Model) -> Iterator[HarmfulRequests]:
-    """The screen for harmful requests, where it is wanted; it is asked last."""
-    if (table := spec.screening) is not None:
+def _screens(spec: Spec, thinker: Model) -> list[Any]:
+    """The screens by name; last the one for harmful requests. Raises `AgentPartError`."""
+    screens = [_named(spec, "screens", SCREENS, name) for name in spec.screens]
+    if spec.harmful and (table := spec.screening) is not None:
         with part("harmful", "model"):
             model = model_beside(spec, table.model) if table.model else thinker
-            yield HarmfulRequests(model, table.then, table.unjudged)
+            screens.append(HarmfulRequests(model, table.then, table.unjudged))
+    return screens
 
 
 def _guards(spec: Spec) -> list[Guard]:
