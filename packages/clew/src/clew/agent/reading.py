@@ -83,7 +83,9 @@ def _parsed(
         repairs = tuple(dict.fromkeys([*reply.mended, *parsed.repairs]))
         parsed = msgspec.structs.replace(parsed, repairs=repairs)
     if HALF in parsed.repairs:
-        parsed = msgspec.structs.replace(parsed, actions=tuple(_whole(spec, parsed.actions)))
+        parsed = msgspec.structs.replace(
+            parsed, actions=tuple(_without_halves(spec, parsed.actions))
+        )
     if parsed.answer is not None:
         why = no_answer(codec, spec, trajectory, parsed.answer)
         return Parsed(text=parsed.answer, fault=why) if why else parsed
@@ -95,7 +97,7 @@ def _parsed(
     return msgspec.structs.replace(parsed, actions=actions)
 
 
-def _whole(spec: PromptSpec, actions: Sequence[Action]) -> Iterator[Action]:
+def _without_halves(spec: PromptSpec, actions: Sequence[Action]) -> Iterator[Action]:
     """The actions; one with an effect is refused where half a character was replaced in it."""
     for action in actions:
         half = _REPLACED in encode(action.args).decode() and may_act(spec, action.name)
