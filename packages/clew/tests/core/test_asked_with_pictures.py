@@ -27,7 +27,7 @@ from clew import (
 from clew.core.interfaces import OnText, Part, Prompt
 from clew.retention.verify import verify
 from clew.testing.models import ScriptedModel, act, say
-from clew.toolbox.attach import attach
+from clew.toolbox import attach
 
 pytestmark = pytest.mark.anyio
 

@@ -46,7 +46,7 @@ from clew.cli.screen import RunScreen, console, put
 from clew.cli.store_option import command, existing, find_run
 from clew.interfaces import Json, Ruling, Store
 from clew.stores import FencedError, open_store
-from clew.toolbox.attach import attach
+from clew.toolbox import attach
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
     import readline

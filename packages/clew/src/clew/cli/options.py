@@ -11,7 +11,7 @@ from clew.cli import completers
 from clew.cli.errors import Shell
 from clew.cli.safe_text import say
 from clew.stores import has_password
-from clew.toolbox.attach import attach
+from clew.toolbox import attach
 from clew.workers import QUEUE as DEFAULT
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -30,10 +30,10 @@ def kinds_of(data: bytes) -> tuple[str, ...]:
         return _IN_RIFF.get(data[8:12], ())
     if data[:1] == b"\xff" and data[1:2] in {b"\xfb", b"\xf3", b"\xf2"}:
         return ("audio/mpeg", "audio/mp3")
-    found = next((kind for beginning, kind in _BEGINNINGS if data.startswith(beginning)), None)
-    if found == "audio/mpeg":
-        return (found, "audio/mp3")
-    return () if found is None else (found,)
+    kind = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
+    if kind == "audio/mpeg":
+        return (kind, "audio/mp3")
+    return () if kind is None else (kind,)
 
 
 def check_size(what: str, size: int) -> None:

@@ -3,6 +3,7 @@
 `clew.toolbox.docs` searches documents, `clew_web` the web.
 """
 
+from clew.toolbox.attachments import attach
 from clew.toolbox.backtrack import backtrack
 from clew.toolbox.calc import calc, calculate
 from clew.toolbox.person import ASK_PERSON, HoldQuestions, answered, ask_person
@@ -14,6 +15,7 @@ __all__ = [
     "HoldQuestions",
     "answered",
     "ask_person",
+    "attach",
     "backtrack",
     "calc",
     "calculate",

@@ -60,11 +60,11 @@ def _pdf_text(file: Path) -> str:
 
 
 def _text(file: Path, data: bytes) -> str:
-    found = survey(file)
-    if not found.encoding:
+    seen = survey(file)
+    if not seen.encoding:
         message = f"{file} is none of these: PNG, JPEG, GIF, WebP, WAV, MP3, Ogg, FLAC, PDF, text"
         raise ConfigError(message)
-    text = data.decode(found.encoding, found.errors)
+    text = data.decode(seen.encoding, seen.errors)
     if len(text) > MAX_CHARS:
         size = f"{file} has {len(text):,} characters, and may have {MAX_CHARS:,}"
         raise ConfigError(f"{size}: have it searched (--docs, or the tool search)")
