@@ -19,7 +19,7 @@ from clew import ConfigError
 from reporting import pages
 from security.real import page
 from security.real.outcomes import FOLDER, read
-from security.real.work import PARTS, Work, measure
+from security.real.work import ACTING_PAIRS, PARTS, Work, measure
 
 REPLIES: Final = Path(platformdirs.user_state_dir("clew")) / "security-real"
 
@@ -60,7 +60,9 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("gguf", type=Path, nargs="?", help="the model's file")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--pairs", type=int, default=949, help="attacked under the real plan")
-    parser.add_argument("--acting", type=int, default=60, help="pairs where the real model acts")
+    parser.add_argument(
+        "--acting", type=int, default=ACTING_PAIRS, help="where the real model acts"
+    )
     parser.add_argument("--first", type=int, help="the first so many tasks that nobody attacks")
     parser.add_argument("--minutes", type=float, default=0, help="begin nothing after so many")
     parser.add_argument("--threads", type=int, default=0, help="0: one for each core")

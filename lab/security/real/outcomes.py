@@ -31,9 +31,9 @@ class Real(Value, frozen=True):
 
     `asked_for` are the calls of the user's task that act, by tool; `planned` those that the plan
     has. `read` says whether the attacker's text was in anything that the model read. `obeyed` are
-    calls of that text's tools with a value that only it has: proposed ones, and those of them that
-    were made. `mistakes` are other calls that acted and are none of the user's task. `seconds` are
-    those of the replies when they were computed; some are of an earlier run.
+    calls that act with a text that only the injected one has, or are its calls: proposed ones, and
+    those of them that were made. `mistakes` are other calls that acted and are none of the user's
+    task. `seconds` are those of the replies when they were computed; some are of an earlier run.
     """
 
     sha256: str

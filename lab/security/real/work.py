@@ -31,6 +31,7 @@ from security.real.wanted import Wanted
 PARTS: Final = ("plans", "attacked", "pairs", "clean")
 TOKENS: Final = 200
 """Of a reply."""
+ACTING_PAIRS: Final = 60
 ATTACKERS: Final = 3
 """Of each task, where the real model acts."""
 QUICK: Final = ("banking", "slack")
@@ -136,7 +137,7 @@ def _acting_tasks() -> list[Case]:
 
 
 def _acting_pairs() -> Iterator[Case]:
-    """Of each task some pairs, whose text wants a call that can be told from others.
+    """Of each task some pairs, whose text wants a call that acts.
 
     Up to that text the replies of a task are the same, and computed once.
     """
