@@ -1,6 +1,6 @@
 """What stands in a trusted list, of another kind than the rest: somebody may have added it."""
 
-from typing import Any, cast
+from typing import cast
 
 from clew.core.events import Json
 from clew.guards.provenance.cards import kind_of
@@ -9,10 +9,9 @@ from clew.guards.provenance.times import is_day
 
 def of_records(content: Json) -> Json:
     """A list without what is no record in it, if there is a record in it."""
-    value: Any = content
-    if not isinstance(value, list):
+    if not isinstance(content, list):
         return content
-    rows = cast("list[Any]", value)
+    rows = cast("list[object]", content)
     return [it for it in rows if isinstance(it, dict)] or rows
 
 
