@@ -179,6 +179,20 @@ class Deaf:
         self.complete = script.complete
 
 
+async def test_a_secret_in_an_attached_text_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-live-0123456789abcdef")
+    (file := tmp_path / "a.env").write_text("KEY=sk-live-0123456789abcdef\n")
+    model = Looking(say("A key."))
+    store = open_store(tmp_path / "runs.sqlite")
+    await run(Agent(model=model), ["What is it?", attach(file)], store=store, run_id="r")
+    await store.close()
+    assert model.prompts
+    kept = b"".join(path.read_bytes() for path in tmp_path.glob("runs.sqlite*"))
+    assert b"sk-live-0123456789abcdef" not in kept
+
+
 def test_a_file_is_attached_as_what_it_is(tmp_path: Path) -> None:
     (file := tmp_path / "a.bin").write_bytes(PNG)
     assert attach(file, "a map") == Image("image/png", PNG, "a map")
@@ -189,7 +203,7 @@ def test_a_file_is_attached_as_what_it_is(tmp_path: Path) -> None:
     file.write_bytes(b"%PDF-1.4 no pages")
     assert attach(file) == File("application/pdf", b"%PDF-1.4 no pages", name="a.bin")
     file.write_text("gr\u00fc\u00df dich")
-    assert attach(file) == File("text/plain", file.read_bytes(), "grüß dich", name="a.bin")
+    assert attach(file) == File("text/plain", text="grüß dich", name="a.bin")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,8 @@ def _part(what: str, part: Any) -> Text | Attachment:
         raise ConfigError(message)
     name = f"the {type(part).__name__.lower()} in {what}"
     data: Any = part.data
-    if not isinstance(data, bytes) or not data:
+    written = isinstance(part, File) and bool(part.text) and data == b""
+    if not isinstance(data, bytes) or not (data or written):
         raise ConfigError(f"{name} has no bytes: give its data")
     check_size(name, len(data))
     check_text(f"the text of {name}", part.text)

@@ -67,7 +67,9 @@ def _with_digests(parts: Iterable[PartT], blobs: dict[str, bytes]) -> tuple[Part
     """The parts, of which each attachment names its blob."""
     replace = msgspec.structs.replace
     return tuple(
-        part if isinstance(part, Text) else replace(part, blob=put(part.data, blobs))
+        part
+        if isinstance(part, Text) or not part.data
+        else replace(part, blob=put(part.data, blobs))
         for part in parts
     )
 
@@ -171,7 +173,9 @@ async def _restored_parts(store: Store, parts: Iterable[PartT]) -> tuple[PartT, 
     """The parts of which each attachment has its bytes again."""
     replace = msgspec.structs.replace
     restored = [
-        part if isinstance(part, Text) else replace(part, data=await store.blob(part.blob))
+        part
+        if isinstance(part, Text) or not part.blob
+        else replace(part, data=await store.blob(part.blob))
         for part in parts
     ]
     return tuple(restored)

@@ -29,7 +29,7 @@ def attach(path: str | Path, text: str = "") -> Image | Audio | File:
         return Audio(kind, data, text)
     if kind:
         return File(kind, data, text or _pdf_text(file), name=file.name)
-    return File("text/plain", data, text or _text(file, data), name=file.name)
+    return File("text/plain", text=text or _text(file, data), name=file.name)  # secrets in it count
 
 
 def _bytes(file: Path) -> bytes:
