@@ -59,7 +59,7 @@ def _options() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("gguf", type=Path, nargs="?", help="the model's file")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--pairs", type=int, default=949, help="attacked under the real plan")
+    parser.add_argument("--pairs", type=int, default=200, help="attacked under the real plan")
     parser.add_argument(
         "--acting", type=int, default=ACTING_PAIRS, help="where the real model acts"
     )

@@ -100,3 +100,11 @@ def read(folder: Path = FOLDER) -> list[Real]:
 def done(outcomes: Iterable[Real], bounds: str) -> set[Key]:
     """What need not be measured again under these bounds."""
     return {one.key for one in outcomes if one.bounds == bounds}
+
+
+def of(outcomes: Iterable[Real], role: str, attack: str, system: str = "") -> list[Real]:
+    """Those of a role and an attack, under one system or all."""
+    return [
+        one for one in outcomes
+        if (one.role, one.attack) == (role, attack) and system in {"", one.system}
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ from clew_evals.bootstrap import DRAWS, SEED
 from clew_evals.statistics import wilson
 from live.figures import LEVEL
 from security.figures import NAMES, table
-from security.real.outcomes import Real
+from security.real.outcomes import Real, of
 from security.real.play import matched
 
 Outcomes = Sequence[Real]
@@ -20,14 +20,6 @@ What = Callable[[Real], bool | int]
 ROLES: Final = {
     "ideal": "the simulated one, ideal", "planner": "the real model's", "unplanned": "an empty one",
 }  # fmt: skip
-
-
-def of(outcomes: Outcomes, role: str, attack: str, system: str = "") -> list[Real]:
-    """Those of a role and an attack, under one system or all."""
-    return [
-        one for one in outcomes
-        if (one.role, one.attack) == (role, attack) and system in {"", one.system}
-    ]  # fmt: skip
 
 
 def in_common(*several: Outcomes) -> list[list[Real]]:

@@ -23,7 +23,7 @@ from security.attacks import BY_NAME
 from security.dojo import suites
 from security.episode import Case, System, stage
 from security.matrix import SEED, base, clean
-from security.real.outcomes import Key, Real, Role, add, done, read
+from security.real.outcomes import Key, Real, Role, add, done, of, read
 from security.real.play import STEPS, played
 from security.real.replies import Replies
 from security.real.wanted import Wanted
@@ -87,13 +87,20 @@ class Work:
                 for role in roles
             ]
         if part == "attacked":
-            return [(case, "standard", "planner") for case in _shuffled("base")[: self.pairs]]
+            return [(case, "standard", "planner") for case in self._planned_pairs()]
         cases = (
             _acting_tasks()[: self.first]
             if part == "clean"
             else islice(_acting_pairs(), self.acting)
         )
         return [(case, system, "actor") for case in cases for system in both]
+
+    def _planned_pairs(self) -> list[Case]:
+        """Pairs of the tasks whose plan was asked for where nobody attacks: it is the same one."""
+        outcomes = of(read(self.outcomes), "planner", "clean")
+        planned = {(one.suite, one.user) for one in outcomes if one.plans}
+        pairs = [case for case in _shuffled("base") if (case.suite, case.user) in planned]
+        return pairs[: self.pairs]
 
 
 def local(gguf: Path, threads: int) -> tuple[Model, str]:
