@@ -303,7 +303,9 @@ async def guard(call, so_far):
     assert done.code == 2
     assert "not begun by you on this machine" in done.err
     assert "(clew resume attack --trust-origin)" in done.err
-    assert "attack" not in clew("approvals").out
+    listed = clew("approvals").out
+    assert "Held" not in listed
+    assert "1 imported run waits" in listed
     assert clew("resume", "attack").code == 2
     assert marks(theirs) == []
 

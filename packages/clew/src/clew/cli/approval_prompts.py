@@ -120,9 +120,7 @@ def decide(each: PendingApproval) -> Ruling | None:
             case "y" | "yes":
                 return Ruling(each.call, allow=True)
             case "n" | "no":
-                return Ruling(
-                    each.call, allow=False, why=input("Why (the model is told): ").strip()
-                )
+                return Ruling(each.call, allow=False, why=_reason())
             case "e" | "edit":
                 if (edited := _edit(each)) is not None:
                     return Ruling(each.call, allow=True, args=edited)
@@ -130,6 +128,15 @@ def decide(each: PendingApproval) -> Ruling | None:
                 return None
             case other:
                 say(f"{inert(other)} is none of these", err=True)
+
+
+def _reason() -> str:
+    """Why a person says no; where their input ends, the no counts without a reason."""
+    try:
+        return input("Why (the model is told): ").strip()
+    except EOFError:
+        say()
+        return ""
 
 
 def _answered(each: PendingApproval) -> Ruling | None:
@@ -140,7 +147,7 @@ def _answered(each: PendingApproval) -> Ruling | None:
         if not typed:
             return None
         if typed.lower() in {"n", "no"}:
-            return Ruling(each.call, allow=False, why=input("Why (the model is told): ").strip())
+            return Ruling(each.call, allow=False, why=_reason())
         try:
             answer = json_answer(typed)
         except ConfigError as error:
@@ -167,6 +174,22 @@ def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
         answer=word.answer, why=word.why, by=_person(), seen=each.seen, store=store_location(store),
     )  # fmt: skip
     anyio.run(leave)
+
+
+def leave_word(each: PendingApproval, store: str | None) -> bool:
+    """Ask for a word and leave it; whether there is one. Arguments that do not fit are asked for
+    again.
+    """
+    while (ruling := decide(each)) is not None:
+        try:
+            post_ruling(each, ruling, store)
+        except ConfigError as error:
+            say(f"clew: {error}", err=True)
+            if ruling.args is None:  # somebody else was faster
+                return False
+        else:
+            return True
+    return False
 
 
 def _person() -> str:

@@ -1,20 +1,22 @@
 """`clew approvals list`, or `clew approvals`: what waits for a person, over all runs of a store."""
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import anyio
 import click
 
 from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
-from clew.cli.approval_prompts import decide, document, post_ruling, render_approval, show_call
+from clew.cli.approval_prompts import document, leave_word, render_approval, show_call
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import json_text, say
+from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
-from clew.cli.store_option import command, existing, exists, redacted_location
+from clew.cli.store_option import command, existing, redacted_location
 from clew.interfaces import Store
 
 
@@ -32,13 +34,15 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     if interactive and as_json:
         message = "give --interactive or --json, not both"
         raise ConfigError(message)
-    waiting = anyio.run(partial(_waiting, store)) if exists(store) else []
+    waiting, foreign = anyio.run(partial(_waiting, store))
+    if foreign:
+        say(_untrusted(foreign, store), err=as_json)
     if interactive and waiting:
         return _walk(waiting, store)
     if as_json:
         say(json_text([document(each) for each, _ in waiting]))
         return ANSWERED
-    if not waiting:
+    if not waiting and not foreign:
         say(f"nothing waits for a person at {redacted_location(store)}")
     out = console()
     for each, hint in waiting:
@@ -56,9 +60,9 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     for each, hint in waiting:
         put(console(), show_call(each))
         try:
-            left = _leave_word(each, store)
+            left = leave_word(each, store)
         except (EOFError, KeyboardInterrupt):
-            say()
+            say(f"\n{inert(each.call)} {inert(each.tool)} still waits")
             break
         if left:
             ruled[each.root] = hint
@@ -67,27 +71,29 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     return ANSWERED
 
 
-def _leave_word(each: PendingApproval, store: str | None) -> bool:
-    """Ask for a word and leave it; whether there is one. Arguments that do not fit are asked for
-    again.
-    """
-    while (ruling := decide(each)) is not None:
-        try:
-            post_ruling(each, ruling, store)
-        except ConfigError as error:
-            say(f"clew: {error}", err=True)
-            if ruling.args is None:  # somebody else was faster
-                return False
-        else:
-            return True
+async def _waiting(store: str | None) -> tuple[list[tuple[PendingApproval, str]], list[str]]:
+    """What waits, and how its run goes on; and the runs that wait and that somebody else began."""
+    async with existing(store) as opened:
+        waiting = await pending_approvals(store=opened)
+        listed = {run_id for each in waiting for run_id in (each.run_id, each.root)}
+        held = [it.run_id for it in await opened.runs(status="held") if it.run_id not in listed]
+        foreign = [run_id for run_id in held if await _is_foreign(opened, run_id)]
+        told = [(each, await _continue_hint(opened, each.root, store)) for each in waiting]
+        return told, foreign
+
+
+async def _is_foreign(opened: Store, run_id: str) -> bool:
+    with suppress(StoreError):  # one that cannot be read is told by the log
+        return (await read(run_id, store=opened)).is_foreign
     return False
 
 
-async def _waiting(store: str | None) -> list[tuple[PendingApproval, str]]:
-    """What waits, and how its run goes on."""
-    async with existing(store) as opened:
-        waiting = await pending_approvals(store=opened)
-        return [(each, await _continue_hint(opened, each.root, store)) for each in waiting]
+def _untrusted(foreign: Sequence[str], store: str | None) -> str:
+    """That runs wait whose calls are not made here, and how one looks at them and trusts them."""
+    count = "1 imported run waits" if len(foreign) == 1 else f"{len(foreign)} imported runs wait"
+    look = command("show", foreign[0], store=store)
+    trust = command("resume", foreign[0], "--trust-origin", store=store)
+    return f"{count}, and nothing is made of it until you trust it: {look}; then {trust}"
 
 
 async def _continue_hint(opened: Store, run_id: str, store: str | None) -> str:

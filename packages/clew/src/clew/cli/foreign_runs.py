@@ -10,10 +10,8 @@ from clew.cli.safe_text import inert, say
 from clew.guards import safe_links
 from clew.interfaces import Store
 
-BY_OTHERS = frozenset({
-    "Question", "You", "Agent", "Action", "Observation", "Detail", "Attempt", "Done",
-})  # fmt: skip
-"""Pieces by a person, or that are shown as they are, for machines."""
+BY_PERSONS = frozenset({"Question", "You", "Agent"})
+"""Pieces that are shown as they are."""
 
 FOREIGN = (
     "this run was not begun by you on this machine: nothing that its record names is made, and no "
@@ -49,11 +47,11 @@ def _waits(record: Trajectory) -> Iterator[str]:
 def pieces_with_origin(record: Trajectory) -> Iterator[TextBlock]:
     """Everything in the record, with what its agent names behind the agent.
 
-    An address in what a model wrote leads nowhere, where a stranger could have planted it.
+    An address that a stranger could have planted leads nowhere in what a model or a tool wrote.
     """
     safe = safe_links(record)
     for piece in pieces(record):
-        written = piece.label.split()[0] not in BY_OTHERS
+        written = piece.label.split()[0] not in BY_PERSONS
         yield replace(piece, text=str(safe(piece.text)[0])) if written else piece
         if piece.label == "Agent":
             yield from _origin(record)

@@ -1,5 +1,6 @@
 """What a run came to: for a person at its end, and for a program as one JSON document."""
 
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -13,13 +14,13 @@ from clew import Entry, Evidence, PendingApproval, Result, Trajectory, Usage
 from clew.agent.approvals import pending_here
 from clew.citations import titles
 from clew.cli.approval_prompts import document as approval_document
-from clew.cli.approval_prompts import render_approval
+from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.render import WIDE, TextBlock, dollars
 from clew.cli.safe_text import inert, json_text, say
-from clew.cli.screen import console, put, watching
+from clew.cli.screen import RunScreen, console, put, watching
 from clew.cli.store_option import command
 from clew.interfaces import Json, Landing
 from clew.support.json_values import text_or_json
@@ -35,7 +36,7 @@ class ShownResult:
 
     `why` says why the model was chosen, if nobody named it; `error` and `reason` why the run is
     open. Of a vote there is also how it stands. With `references` a text that is the answer cites
-    by number and ends with the list.
+    by number and ends with the list. `go_on` continues the run, where its agent can be made again.
     """
 
     record: Trajectory
@@ -46,6 +47,7 @@ class ShownResult:
     error: BaseException | None = None
     vote: Any = None  # a `Vote`, of the package that has votes
     references: bool = False
+    go_on: Callable[[RunScreen], Awaitable["ShownResult"]] | None = None
 
     @property
     def answer(self) -> object:
@@ -237,7 +239,8 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
     for each in pending(end):
         yield from render_approval(each, end.store, run_id)
     if tools := _judged_by_origin(end.record):
-        text = f"provenance = {{ exempt = {json_text(tools)} }} in an agent file, above its tables"
+        text = f"--set provenance.exempt={','.join(tools)}"
+        text += f"; in an agent file: [provenance], below it exempt = {json_text(tools)}"
         yield TextBlock("Never ask", inert(text))
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
@@ -248,7 +251,7 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
     yield TextBlock("Then", continue_hint(end.record, store=end.store))
 
 
-def _judged_by_origin(record: Trajectory) -> list[Json]:
+def _judged_by_origin(record: Trajectory) -> list[str]:
     """The tools whose held calls wait for where their arguments come from."""
     held = (it for it in record.held if it.verdict and it.verdict.by.startswith("Provenance("))
     return [*dict.fromkeys(call.action.name for call in held)]
@@ -330,9 +333,26 @@ def run_command(work: Callable[..., Awaitable[ShownResult]]) -> Callable[..., in
     def command(*, as_json: bool, quiet: bool, **arguments: Any) -> int:
         with watching(as_json=as_json, quiet=quiet) as screen:
             end = anyio.run(partial(work, screen, **arguments))
-        return finish(end, as_json=as_json)
+        code = finish(end, as_json=as_json)
+        while not as_json and not quiet and end.go_on is not None and _rules_here(end):
+            with watching(as_json=as_json, quiet=quiet) as screen:
+                end = anyio.run(end.go_on, screen)
+            code = finish(end, as_json=as_json)
+        return code
 
     return JSON(QUIET(DEBUG(command)))
+
+
+def _rules_here(end: ShownResult) -> bool:
+    """Ask a person at the terminal about each call that waits; whether the run may go on now."""
+    if end.status != "held" or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        ruled = [leave_word(each, end.store) for each in pending(end)]
+    except (EOFError, KeyboardInterrupt):
+        say("\nwhat you did not rule on still waits")
+        return False
+    return all(ruled)
 
 
 def finish(end: ShownResult, *, as_json: bool) -> int:

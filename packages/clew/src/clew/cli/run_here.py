@@ -5,20 +5,22 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TypeVar
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 
-from clew import ClewError, ConfigError, OpenRun, Question, Result
-from clew.cli.agents import Assembled
+from clew import ClewError, ConfigError, OpenRun, Question, Result, open_run
+from clew.agent_files import Spec, origin
+from clew.cli.agents import Assembled, assemble
 from clew.cli.log_dir import logged
 from clew.cli.outcome import ShownResult
 from clew.cli.safe_text import inert
 from clew.cli.screen import RunScreen
 from clew.cli.store_option import command
-from clew.stores import FencedError, StoreUnreachableError
+from clew.stores import FencedError, StoreUnreachableError, store_at
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")
@@ -90,8 +92,21 @@ async def carry_on(
     outcome, error, reason = await run_to_end(work, opened.run_id, store)
     return ShownResult(
         opened.record, outcome, store=store, why=made.why, reason=reason, error=error,
-        references=made.spec.references,
+        references=made.spec.references, go_on=partial(_go_on, made.spec, opened.run_id, store),
     )  # fmt: skip
+
+
+async def _go_on(spec: Spec, run_id: str, store: str | None, screen: RunScreen) -> ShownResult:
+    """Continue a run that waited for a person, with its agent made again."""
+    made = await assemble(spec, screen)
+    async with (
+        store_at(store) as opened_store,
+        open_run(
+            made.agent, run_id=run_id, store=opened_store, listener=screen.listener,
+            origin=origin(made.spec),
+        ) as opened,
+    ):  # fmt: skip
+        return await carry_on(made, opened, screen, store=store)
 
 
 async def run_to_end(

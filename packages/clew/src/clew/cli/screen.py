@@ -12,13 +12,13 @@ from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
 
-from clew import Agent, Entry, Trajectory
+from clew import Agent, Entry, Observation, Trajectory
 from clew.agent_files import Spec
 from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
 from clew.cli.safe_text import inert, printable
 from clew.guards import safe_links
-from clew.interfaces import AnyEvent, Attempt, Stop, Thought
+from clew.interfaces import AnyEvent, Attempt, Judged, Stop, Thought
 from clew.models import provider_of
 from clew.support.short_text import one_line
 from clew.toolbox.docs import IndexReport
@@ -183,10 +183,11 @@ class RunScreen:
                 self.out = None
 
     def _safe(self, piece: TextBlock, event: AnyEvent) -> TextBlock:
-        """The piece; what a model wrote, with addresses that lead nowhere."""
-        if not isinstance(event, Thought) or self.trajectory is None or piece.label[:6] == "Action":
+        """The piece; what a model or a tool wrote, with addresses that lead nowhere."""
+        run, by_others = self.trajectory, isinstance(event, Thought | Observation | Judged)
+        if run is None or run.untainted or not by_others:
             return piece
-        return replace(piece, text=str(safe_links(self.trajectory)(piece.text)[0]))
+        return replace(piece, text=str(safe_links(run)(piece.text)[0]))
 
     def doing(self, what: str) -> None:
         """What is being done, until an entry tells something else."""

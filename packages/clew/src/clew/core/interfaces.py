@@ -77,7 +77,8 @@ Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 class Labels:
     """What the author of a tool knows of where its results come from, and where its arguments go.
 
-    `trusted` names the fields of a result that no third party can choose, such as ids; "*" is each.
+    `trusted` names the fields of a result that no third party can choose, such as ids; "*" is each,
+    and all of a text.
     `content` names the arguments that are only text to carry: all others decide what the call does.
     `egress` says that arguments leave although it only reads, as an address that is fetched does;
     `traces` that others can see that it was called. A `secret` result goes nowhere unasked. What is

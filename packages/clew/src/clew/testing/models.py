@@ -151,7 +151,9 @@ class ScriptedModel:
     def reply(self, prompt: Prompt, index: int) -> Reply:
         """Line `index` of the script as a reply."""
         if index >= len(self.script):
-            message = f"the script is over: it has {len(self.script)} lines"
+            lines = len(self.script)
+            message = f"the script is over: it has {lines} lines, and reply {index + 1} is wanted "
+            message += "(after a person's ruling, the model answers once more)"
             raise ModelError(message)
         line = self.script[index]
         if callable(line):

@@ -200,3 +200,14 @@ LABELLED: Final = tool(
 async def test_a_secret_result_is_named_and_not_quoted() -> None:
     told = await origins_of(LABELLED, to=ADA, text="Late", copies=["4000-1234-5678"])
     assert all("4000" not in str(it.field) for each in told.values() for it in each)
+
+
+@pytest.mark.parametrize("result", ["ada@new.example", ["bo@new.example", "ada@new.example"]])
+async def test_all_of_a_text_is_trusted_where_each_field_is(result: Any) -> None:
+    book = tool("book", result, effect="read", args="of", labels=Labels(trusted=("*",)))
+    script = [READ, act("book", of="Ada"), act("send", to="ada@new.example", text="Late")]
+    for tools, status in (([book], "answered"), ([tool("book", result, effect="read")], "held")):
+        ended, _ = await outcome(
+            "Tell Ada that I am late", script, [STRANGERS, SEND, *tools], plan=[act("send")]
+        )
+        assert ended.status == status
