@@ -4,6 +4,7 @@ The SDK reads them to the letter. What is not is put in order here, before the S
 """
 
 import re
+import zlib
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,8 @@ STREAM: Final = "text/event-stream"
 OF_THE_BODY: Final = ("content-encoding", "content-length", "transfer-encoding", "content-type")
 """Headers that speak of a body as it was sent."""
 
+_PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
+
 _BREAK: Final = re.compile(rb"\r\n|\n|\r")
 _FIELDS: Final = frozenset({b"data", b"event", b"id", b"retry"})
 _LAST: Final = "last-event-id"
@@ -37,13 +40,19 @@ class TooLong(httpx2.StreamError):
 class _BoundedStream(httpx2.AsyncByteStream):
     """The body of a response; one that is too long ends with an error after `MAX_BYTES`."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, *, packed: bool) -> None:
         self._inner = inner
+        self._packed = packed
 
     @override
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for piece in self._inner:
+        size, expander = 0, zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip, or zlib's own
+        async for sent in self._inner:
+            try:
+                piece = expander.decompress(sent, MAX_BYTES + 1) if self._packed else sent
+            except zlib.error as error:
+                message = f"the answer cannot be decompressed ({error})"
+                raise httpx2.StreamError(message) from error
             size += len(piece)
             if size > MAX_BYTES:
                 message = f"the answer is longer than {MAX_BYTES // 1_000_000} MB"
@@ -68,8 +77,11 @@ async def complete_body(response: httpx2.Response) -> bytes:
 
 def bound(response: httpx2.Response) -> None:
     """Let a body that is too long end with an error."""
+    packed = response.headers.get("content-encoding", "").strip().lower() in _PACKED
+    if packed:  # decompressed here, since a small body may hold gigabytes
+        del response.headers["content-encoding"]
     if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _BoundedStream(response.stream)
+        response.stream = _BoundedStream(response.stream, packed=packed)
 
 
 def asked(request: httpx2.Request) -> Number | None:

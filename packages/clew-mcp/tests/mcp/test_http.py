@@ -1,5 +1,6 @@
 """Servers at a URL, in both eras of the protocol; what is known of a call that HTTP swallowed."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,9 @@ async def test_a_server_that_is_gone_did_nothing_and_ends_no_run(pins: Path) -> 
     assert "no connection to the MCP server shop: All connection attempts failed" in gone.text
 
 
+PACKED = "application/json; gzip"
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "body", "why"),
     [
@@ -132,6 +136,8 @@ async def test_a_server_that_is_gone_did_nothing_and_ends_no_run(pins: Path) -> 
         (200, "text/html", b"<p>hello", "Unexpected content type"),
         (200, "application/json", b"{", "its answer is not a message of the protocol: {"),
         (200, "application/json", b"[" * 40_000_000, "the answer is longer than 32 MB"),
+        (200, PACKED, gzip.compress(b"[" * 400_000_000), "the answer is longer than 32 MB"),
+        (200, PACKED, b"no such thing", "the answer cannot be decompressed"),
         (302, "text/plain", b"", "Unexpected content type"),
     ],
 )

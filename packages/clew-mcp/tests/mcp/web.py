@@ -159,6 +159,8 @@ def answering(*answers: tuple[int, str, bytes]) -> Callable[..., Awaitable[None]
             pass
         status, kind, body = left.pop(0) if len(left) > 1 else left[0]
         headers = [(b"content-type", kind.encode())]
+        if kind.endswith("; gzip"):
+            headers = [(b"content-type", kind[:-6].encode()), (b"content-encoding", b"gzip")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

@@ -5,7 +5,9 @@ OpenRouter `metadata.raw` (crush issue 279), MiMo the sentence in `param` (herme
 24443), SiliconFlow no `error` at all (QwenPaw issue 433), proxies pages.
 """
 
+import gzip
 import json
+import zlib
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from clew_testing.servers.gemini_server import GeminiServer
 from clew_testing.servers.http_server import Say, Send, Turn
 from clew_testing.servers.openai_server import OpenAIServer
 from tests.models.long_talk import add
-from tests.models.support import KEY, ask, over
+from tests.models.support import KEY, ask, few, over
 
 LONG = "This model's maximum context length is 8192 tokens, your messages have 9000."
 INNER = json.dumps({"error": {"message": LONG, "type": "invalid_request_error"}})
@@ -207,3 +209,40 @@ async def test_a_body_that_says_little_is_a_refusal_like_others(body: str) -> No
         with pytest.raises(ModelError, match="refused the request") as caught:
             await model.complete(ask())
     assert not isinstance(caught.value, TooLongError)
+
+
+def packed(body: bytes, encoding: str, status: int) -> Send:
+    """An answer with a further header."""
+    return Send(body, f"application/json\r\ncontent-encoding: {encoding}", status)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("GZIP", gzip.compress)],
+)
+async def test_a_refusal_that_is_compressed_says_why(encoding: str, pack: Any) -> None:
+    script = [packed(pack(json.dumps({"error": {"message": LONG}}).encode()), encoding, 400)]
+    async with over(script) as (model, _, _waits):
+        with pytest.raises(TooLongError, match="8192"):
+            await model.complete(ask())
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize(
+    ("encoding", "bomb"),
+    [
+        ("gzip", gzip.compress(b'{"error": "' + b"a" * 200_000_000)),
+        ("gzip, gzip", gzip.compress(gzip.compress(b" " * 200_000_000))),
+        ("br", b"no such thing"),
+        ("gzip", b"no such thing"),
+    ],
+    ids=["a bomb", "a bomb in a bomb", "another", "none"],
+)
+async def test_a_refusal_that_expands_is_not_read_to_its_end(
+    status: int, encoding: str, bomb: bytes
+) -> None:
+    async with over([packed(bomb, encoding, status)] * 2, retries=few(1)) as (model, _, _waits):
+        with pytest.raises(ModelError) as told:
+            await model.complete(ask())
+    assert f"({status})" in str(told.value)
+    assert len(str(told.value)) < 1_000

@@ -23,6 +23,7 @@ Examples:
   clew mcp serve support.toml
   clew mcp serve research=agents/deep.toml support.toml --at-once 4
   clew mcp serve support.toml --http 127.0.0.1:8765 --token-env CLEW_MCP_TOKEN
+
 \b
 Without --http it speaks over stdin and stdout with the program that started
 it. Each call is a run: if the client leaves, the run goes on; if the server

@@ -6,9 +6,10 @@ a free lane costs the same however many there are.
 """
 
 import math
+import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any, Final, TypeAlias, cast
 
 import anyio
@@ -26,6 +27,8 @@ MAX_CONNECTIONS: Final = 1000
 
 Lane: TypeAlias = httpcore2.AsyncConnectionInterface
 
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
 
 class _Body(httpx2.AsyncByteStream):
     """A response's body; its lane is free once it is closed."""
@@ -37,15 +40,23 @@ class _Body(httpx2.AsyncByteStream):
         self._max_bytes = REFUSAL_BYTES if refusal else math.inf
         self._lane: Lane | None = lane
         self._free = free
+        self.packed = False
+        """Whether it is to be decompressed here: a small refusal may hold gigabytes."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        expander = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip, or zlib's own
         with _translate_errors():
             read = 0
-            async for piece in self._body:
-                yield piece
-                read += len(piece)
-                if read > self._max_bytes:
-                    break
+            async with aclosing(aiter(self._body)) as pieces:
+                async for sent in pieces:
+                    piece = sent
+                    if self.packed:
+                        with suppress(zlib.error):  # another compression, or none
+                            piece = expander.decompress(sent, REFUSAL_BYTES + 1)
+                    yield piece
+                    read += len(piece)
+                    if read > self._max_bytes:
+                        break
 
     async def aclose(self) -> None:
         lane, self._lane = self._lane, None
@@ -56,6 +67,11 @@ class _Body(httpx2.AsyncByteStream):
                 await self._body.aclose()
         finally:
             await self._free(lane)
+
+
+def _unpacked(headers: Headers) -> Headers:
+    """The headers of a refusal without those of its compression."""
+    return [(name, text) for name, text in headers if name.lower() != b"content-encoding"]
 
 
 class ConnectionPool(httpx2.AsyncBaseTransport):
@@ -85,10 +101,14 @@ class ConnectionPool(httpx2.AsyncBaseTransport):
         except BaseException:
             await self._release(lane)
             raise
+        refusal, headers = response.status >= REFUSED, response.headers
+        kept = _unpacked(headers) if refusal else headers
+        body = _Body(response.stream, lane, self._release, refusal=refusal)
+        body.packed = len(kept) < len(headers)
         return httpx2.Response(
             response.status,
-            headers=response.headers,
-            stream=_Body(response.stream, lane, self._release, refusal=response.status >= REFUSED),
+            headers=kept,
+            stream=body,
             extensions=response.extensions,
         )
 
