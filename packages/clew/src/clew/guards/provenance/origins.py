@@ -131,6 +131,9 @@ class Origins:
                     self._read(note.attachments)
                 case Changed(outside=True):
                     self._close_off()
+                case Changed(what=what) if self.planned:  # of tools as they were
+                    same = (it for it in self.planned if f"tools.{it.tool}" not in what)
+                    self.planned = tuple(same)
                 case Observation() as observation:
                     self._observe(trajectory.call(observation.call), observation)
                 case _:
