@@ -263,3 +263,16 @@ def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
     done = clew(*command.split(), "--help", env={"COLUMNS": "80"})
     assert done.code == 0
     assert [line for line in done.out.splitlines() if len(line) > 80] == []
+    assert r"\x08" not in done.out  # a mark of click's that it did not take for one
+
+
+@pytest.mark.parametrize("command", ["ask hm --model offline", "tools list", "init", "runs"])
+def test_a_working_folder_that_has_gone_is_said(command: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    python = " ".join(COMMAND)
+    done = subprocess.run(
+        ["sh", "-c", f"cd {gone} && rmdir {gone} && {python} {command}"],
+        env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == "clew: the working folder is not there any more: cd to one that is\n"

@@ -56,6 +56,7 @@ Examples:
   clew eval run --model openai:gpt-4.1-mini --first 10 --check
   clew eval run ablation.toml --max-cost 20
   clew eval run questions.jsonl --docs ~/notes --checks grounded
+
 \b
 Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the
 same command tries them again), 130 interrupted (the same command goes on).

@@ -22,6 +22,7 @@ Examples:
   clew ask "Who keeps the lighthouse?" --docs ~/notes
   clew show last
   clew resume last --say "And in which year?"
+
 \b
 Keys come from the environment or a .env file; `clew doctor` says what is
 usable.

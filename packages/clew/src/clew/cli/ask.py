@@ -32,6 +32,7 @@ Examples:
   clew ask "…" --votes 3 --verifier openai:gpt-4.1
   clew ask "What was paid?" --attach receipt.jpg --model openai:gpt-4.1-mini
   echo "What is 2**64?" | clew ask - --json
+
 \b
 Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 5 failed, 6 refused, 7 declined, 130 interrupted.

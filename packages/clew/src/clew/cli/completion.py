@@ -22,6 +22,7 @@ Install it once, then start a new shell:
     > ~/.local/share/bash-completion/completions/clew
   clew doctor completion zsh > "${fpath[1]}/_clew"
   clew doctor completion fish > ~/.config/fish/completions/clew.fish
+
 \b
 Or try it in this shell:
   source <(clew doctor completion bash)

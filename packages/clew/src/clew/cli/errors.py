@@ -107,6 +107,8 @@ def _line(error: BaseException) -> str:
             return str(error)
         case KeyboardInterrupt() | click.Abort() | EOFError():
             return "interrupted"
+        case FileNotFoundError() if error.filename is None:
+            return "the working folder is not there any more: cd to one that is"
         case OSError() if error.strerror:
             path = error.filename or "what there is to say cannot be written"
             return f"{path}: {error.strerror}"

@@ -40,6 +40,7 @@ Examples:
   clew submit "What is 17 * 23?"
   clew submit "Who keeps the lighthouse?" --docs ~/notes --wait
   clew submit "…" --queue nightly
+
 \b
 It prints the run's id. `clew worker` executes the run, here or elsewhere.
 """

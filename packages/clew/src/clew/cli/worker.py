@@ -27,6 +27,7 @@ Examples:
   clew worker
   clew worker --agent support.toml --queue support --at-once 4
   clew worker --until-idle
+
 \b
 On Ctrl-C or SIGTERM it finishes the current step of each run, then releases
 it; a second Ctrl-C stops at once. Exit codes: 0, 2 usage, 5 if a run failed
