@@ -62,6 +62,7 @@ async def _explained(run: str, call: str, store: str | None) -> Explanation:
 
 def _verdict(explanation: Explanation) -> list[str]:
     by = f" by {explanation.by}" if explanation.by else ""
-    lines = [f"Verdict: {_ENDS[explanation.verdict]}{by}"]
+    refused = explanation.reason and not explanation.verdict
+    lines = [f"Verdict: {'not made' if refused else _ENDS[explanation.verdict]}{by}"]
     lines += [f"Reason: {explanation.reason}"] if explanation.reason else []
     return [*lines, *([f"A person {explanation.ruling} it"] if explanation.ruling else [])]

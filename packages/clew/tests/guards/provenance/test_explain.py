@@ -65,3 +65,23 @@ async def test_the_command_line_prints_it(tmp_path: Path) -> None:
         assert part in shown.out
     assert clew("why", *words, "--json").document["arguments"][0]["origin"] == "the plan"
     assert "has no call" in clew("why", "r", "9.9", *words[2:]).err
+
+
+async def test_a_call_that_was_refused_before_any_guard_was_asked_says_why(tmp_path: Path) -> None:
+    long = act("send", to=ADA, text="x" * 2_000_000)
+    model = ScriptedModel([long, act("sand", to=ADA), act("send", to=ADA), say("done")], plan=[])
+    agent = Agent(model=model, tools=[letters(), SEND])
+    async with closing(SqliteStore(tmp_path / "s.db")) as store:
+        await run(agent, f"Tell {ADA} that I am late", store=store, run_id="r")
+    for call, why in (
+        (
+            "1.1",
+            "ERROR: invalid_arguments: the arguments have 2,000,035 bytes, and may have 1,000,000",
+        ),
+        ("2.1", "sand"),
+    ):
+        output = clew("why", "r", call, "--store", str(tmp_path / "s.db")).out
+        assert "Verdict: not made\nReason: ERROR: " in output
+        assert why in output.replace("\n", " ")
+    made = clew("why", "r", "3.1", "--store", str(tmp_path / "s.db")).out
+    assert made.endswith("Verdict: no guard objected\n")

@@ -46,6 +46,7 @@ class Explanation:
     """What the last guard that objected did: `deny`, `hold` …; "" where none objected."""
     by: str
     reason: str
+    """Theirs; where none objected, why the call was not made all the same."""
     ruling: str
     """`allowed` or `refused` by a person; "" where nobody was asked, or has answered."""
 
@@ -61,9 +62,15 @@ def explain(trajectory: Trajectory, key: str) -> Explanation:
         arguments=tuple(_origins(trajectory, call)),
         verdict="" if judged is None else judged.verdict.kind,
         by="" if judged is None else judged.by,
-        reason="" if judged is None else judged.verdict.reason,
+        reason=_refusal(call) if judged is None else judged.verdict.reason,
         ruling=ruling,
     )
+
+
+def _refusal(call: Call) -> str:
+    """Why a call was refused before any guard was asked, or ""."""
+    seen = call.observation
+    return "" if seen is None or seen.made else seen.text
 
 
 def _origins(trajectory: Trajectory, call: Call) -> Iterator[ArgumentOrigin]:
