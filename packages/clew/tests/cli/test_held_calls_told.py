@@ -78,6 +78,7 @@ def test_addresses_of_strangers_lead_nowhere_where_a_record_is_shown(agent: str)
         assert "https://evil.example" not in told
         assert "hxxps://evil[.]example/?q=1" in told
     assert "https://evil.example" in clew("show", "last", "--json", "--store", "runs.sqlite").out
+    assert clew("replay", "last", "--store", "runs.sqlite").code == 0
 
 
 def test_the_hint_against_questions_is_true_of_files_and_of_set(agent: str) -> None:

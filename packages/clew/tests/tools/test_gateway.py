@@ -27,6 +27,7 @@ NO_TOOLS = frozenset({
 
 KNOWN = frozenset({
     *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
+    *("cli/approvals.py: each",),
     *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/approve.py: each"),

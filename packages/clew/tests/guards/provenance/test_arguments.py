@@ -10,6 +10,7 @@ from clew.core.events import Judged, Origin, encode
 from clew.core.interfaces import Labels
 from clew.guards import Provenance
 from clew.guards.provenance import arguments
+from clew.retention import read_trace, trace
 from clew.testing import ScriptedModel, act, say
 from tests.cli.shell import clew
 from tests.guards.provenance.worlds import PAY, READ, ROWS, SEND, bank, letters, outcome, tool
@@ -148,6 +149,14 @@ async def test_a_replay_comes_to_the_same_origins(copies: list[str]) -> None:
     await run(agent, "Tell somebody", store=store, run_id="r")
     record = await read("r", store=store)
     assert len((await replay(agent, "r", store=store)).trajectory) == len(record.entries)
+
+
+async def test_a_trace_has_them() -> None:
+    script = [READ, act("send", to=EVE, text="Late")]
+    _, record = await outcome("Read my letters", script, [STRANGERS, SEND])
+    lines = [encode(line) for line in trace(record)]
+    assert any(b"origins" in line for line in lines)
+    assert read_trace(lines).entries == record.entries
 
 
 def held_run(path: Path) -> str:
