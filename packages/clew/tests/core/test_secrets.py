@@ -11,8 +11,10 @@ import pytest
 
 from clew import (
     Agent,
+    Limits,
     MemoryStore,
     ReplayError,
+    ToolError,
     Verdict,
     fork,
     read,
@@ -266,3 +268,46 @@ async def test_a_format_that_reads_fewer_calls_is_told_by_a_replay() -> None:
     found = await run(agent, "Go.", store=store)
     with pytest.raises(ReplayError, match="actions"):
         await replay(agent.replace(codec=Deaf()), found.run_id, store=store)
+
+
+LONG_SECRET = "Tr0ub4dor-and-a-long-tail-of-it"
+
+
+def looking(where: str, text: str) -> Any:
+    """A tool that says a text, in one way or another."""
+
+    @tool(effect="read")
+    def look() -> str:
+        """Look."""
+        if where == "a result":
+            return text
+        raise (KeyError(text) if where == "a traceback" else ToolError(text))
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("where", "before", "after"),
+    [
+        ("an error", 1_980, 9_000),
+        ("the end of an error", 9_000, 5_930),
+        ("a traceback", 1_700, 9_000),
+        ("a result", 28_980, 9_000),
+    ],
+)
+async def test_no_half_of_a_secret_is_left_where_a_text_is_cut(
+    where: str, before: int, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", LONG_SECRET)
+    for shift in range(0, 60, 4):
+        look = looking(where, "x" * (before - shift) + LONG_SECRET + "x" * after)
+        store, model = MemoryStore(), ScriptedModel([act("look"), say("ok")])
+        agent = Agent(model, [look], limits=Limits(observation_bytes=30_000))
+        await run(agent, "Look", store=store, run_id="r")
+        record = await read("r", store=store)
+        seen = record.call("1.1").observation
+        assert seen is not None
+        body = b"".join(line.body for line in await store.read("r")).decode()
+        for piece in (LONG_SECRET[:6], LONG_SECRET[-6:]):
+            assert piece not in body + seen.text + seen.detail
+        assert (await replay(agent, "r", store=store)).trajectory.entries == record.entries

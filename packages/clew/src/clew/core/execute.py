@@ -38,6 +38,7 @@ from clew.core.observations import (
     trust_of,
 )
 from clew.core.received import handed_hashes, received_hash
+from clew.core.redaction import redact
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
@@ -326,7 +327,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 def _post_late_result(journal: Journal, tool: Tool, call: Call, text: str) -> None:
     """Pass the result of a call that ended after its deadline to the journal, from any thread."""
-    short = one_line(writable(text))[:LATE_CHARS]
+    short = redact(one_line(writable(text)))[:LATE_CHARS]
     journal.words.append(f"{tool.name} (call {call.key}) ended after its deadline: {short}")
 
 

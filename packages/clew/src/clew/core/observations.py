@@ -28,6 +28,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import ToolSpec
 from clew.core.pictures import has_pictures, taken_out
+from clew.core.redaction import redact
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of, writable
 from clew.support.errors import ConfigError
@@ -120,6 +121,7 @@ def shortened(detail: str) -> str:
     """A text for people, cut to `DETAIL_CHARS`: the end of a traceback says most."""
     if len(detail) <= DETAIL_CHARS:
         return detail
+    detail = redact(detail)  # before it is cut, lest half a secret stays
     mark = f"\n[… of {len(detail)} characters the middle is left out …]\n"
     return detail[:DETAIL_HEAD] + mark + detail[DETAIL_HEAD + len(mark) - DETAIL_CHARS :]
 
@@ -212,7 +214,7 @@ def _size(observation: Observation, content: Json) -> int:
 
 def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, max_bytes: int) -> Observation:
     """The beginning of a content that is too long, with a remark that the rest is missing."""
-    head = content if isinstance(content, str) else encode(content).decode()
+    head = redact(content if isinstance(content, str) else encode(content).decode())
     room = max(max_bytes - ROOM, 2)
     while (long := len(encode(head))) > room:
         head = head[: max(len(head) * room // long - 1, 0)]
