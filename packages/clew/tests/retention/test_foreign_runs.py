@@ -15,8 +15,10 @@ import pytest
 from clew import (
     Agent,
     ConfigError,
+    Limits,
     Observation,
     SqliteStore,
+    Usage,
     Verdict,
     cancel,
     delegate,
@@ -207,6 +209,22 @@ async def test_a_call_that_was_put_off_elsewhere_is_not_made_either(tmp_path: Pa
     assert (done.answer, PAID) == ("No.", [])
     notes = [e.event for e in (await read("r", store=store)).entries if isinstance(e.event, Note)]
     assert "what it had put off is not done" in notes[-1].text
+    await store.close()
+
+
+async def test_what_was_spent_below_nothing_elsewhere_is_nothing(tmp_path: Path) -> None:
+    store = own_store(tmp_path)
+    usage = Usage(input=-(10**12), output=-(10**12), cost=-1e9)
+    spent = Thought(
+        Reply(usage=usage),
+        Fingerprints("h", "t", "p", "s"),
+        actions=(Action("look", {"page": "a"}),),
+    )
+    await import_runs(await forged(spent, Observation("1.1", "seen")), store=store)
+    looks = [act("look", page=str(number)) for number in range(30)]
+    bounded = later(*looks, say("x"), limits=Limits(tokens=3_000, steps=100, tool_calls=100))
+    result = await resume(bounded, "r", store=store, accept_change=True)
+    assert (result.status, result.reason.partition(":")[0]) == ("bound", "tokens")
     await store.close()
 
 

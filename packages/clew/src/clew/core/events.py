@@ -137,7 +137,7 @@ class Usage(Value, frozen=True):
     @property
     def known_cost(self) -> float:
         """The US dollars certainly spent: the cost, or its lower bound."""
-        return self.min_cost if self.cost is None else self.cost
+        return max(0.0, self.min_cost if self.cost is None else self.cost)
 
     @property
     def unpriced(self) -> bool:
@@ -146,8 +146,8 @@ class Usage(Value, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens together."""
-        return self.input + self.output
+        """Input and output tokens together; what a stranger's record counts below 0 is none."""
+        return max(0, self.input) + max(0, self.output)
 
 
 class RawCall(Value, frozen=True):
