@@ -14,6 +14,7 @@ import msgspec
 from clew.context.chat_tokens import without_chat_tokens
 from clew.core.events import Json, Reply, Usage, Verdict, encode
 from clew.core.interfaces import Model, Part, Prompt, Screened
+from clew.guards.provenance.request import GAP, spoken
 from clew.models.completion import complete
 from clew.models.resolve import OFFLINE, resolve
 from clew.support.errors import ConfigError, ModelError, TooLongError
@@ -155,7 +156,18 @@ class HarmfulRequests:
         return resolve(self.model) if isinstance(self.model, str) else self.model
 
     async def __call__(self, text: str) -> Screened:
-        """What the model says of a person's words. Raises `ModelError` if it is unavailable."""
+        """What the model says of a person's words. Raises `ModelError` if it is unavailable.
+
+        Words with pasted text are judged with and without it: so it talks nobody out of a no.
+        """
+        own, pasted = spoken(text)
+        judged = await self._judge(text)
+        if not pasted or judged.verdict is not None or not own.replace(GAP, "").strip():
+            return judged
+        alone = await self._judge(own)
+        return alone._replace(usage=judged.usage + alone.usage)
+
+    async def _judge(self, text: str) -> Screened:
         try:
             reply = await complete(self.resolved_model, _prompt(text), None, SECONDS, GRACE)
         except TooLongError:
