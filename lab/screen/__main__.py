@@ -36,7 +36,7 @@ def main() -> None:
         params = {"temperature": 0.0, "max_tokens": 100}
         model = local_model(str(args.gguf), take=take, params=params)
         outcomes = anyio.run(asked, HarmfulRequests(model), args.half)
-        text = told(outcomes, args.gguf.stem, len(PLEAS))
+        text = told(outcomes, args.gguf.stem, len(PLEAS[args.half]))
         keep("screen", args.half, of_markdown("python -m screen GGUF", text))
     print(pages.write("screen"))
 
