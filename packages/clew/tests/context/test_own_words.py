@@ -146,24 +146,25 @@ async def test_in_every_format(codec: str) -> None:
         assert result.answer == "done"
 
 
-async def test_the_record_keeps_all_of_it_once() -> None:
-    store = MemoryStore()
-    await told(REFUSED["five million"], store)
+async def test_the_record_keeps_all_that_might_be_called_once() -> None:
+    store, note = MemoryStore(), "x" * (MILLION - 1_000)
+    await told(act("choose", choice={"colour": "blue", "note": note}), store)
     (first, *_) = (await read("r", store=store)).steps
     assert isinstance(first.thought, Thought)
-    assert first.calls[0].action.args == {"query": X * 5}
+    assert first.calls[0].action.args == {"choice": {"colour": "blue", "note": note}}
     lines = sum(len(line.body) for line in await store.read("r"))
     assert lines < MILLION / 10, "the text lies in a blob"
 
 
 async def test_what_is_shown_says_what_is_left_out() -> None:
-    _, prompt, _ = await told(REFUSED["five million"], MemoryStore())
+    refused = raw("look", encode({"query": "x" * 900_000, "other": 1}).decode())
+    _, prompt, _ = await told(refused, MemoryStore())
     (call,) = prompt.parts[0].calls
     assert call.arguments is not None
-    shown = msgspec.json.decode(call.arguments)["query"]
-    assert "characters are left out here" in shown
-    assert "5,000,011 bytes" not in shown
-    assert "1,000,000" in prompt.parts[1].text, "the limit is named"
+    assert "characters are left out here" in msgspec.json.decode(call.arguments)["query"]
+    _, prompt, _ = await told(REFUSED["five million"], MemoryStore())
+    assert "bytes, and may have 1,000,000: give less" in prompt.parts[1].text
+    assert "only their beginning is kept" in prompt.parts[1].text
 
 
 async def test_what_counted_is_shown_whole_up_to_a_size() -> None:
