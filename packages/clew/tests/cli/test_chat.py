@@ -32,12 +32,15 @@ def test_an_earlier_run_is_taken_up() -> None:
 
 
 def test_lines_with_a_slash_are_commands() -> None:
-    done = clew("chat", stdin="/help\n/debug on\nWhat is 2+3?\n/debug off\n/dance\n\n/exit\n")
+    done = clew(
+        "chat", stdin="/help\n/debug on\nWhat is 2+3?\n/debug off\n/dance\n/attach\n/exit\n"
+    )
     assert done.code == 0
     assert "/debug on|off" in done.out
     assert "debug is on" in done.out
     assert "Question: What is 2+3?" in done.out
     assert "/dance: there is no such command" in done.out
+    assert "name the file: /attach FILE" in done.out
 
 
 def test_a_line_that_is_no_utf_8_is_refused_and_the_next_one_answered() -> None:
@@ -117,6 +120,35 @@ def test_a_held_call_is_ruled_on_in_the_session() -> None:
             assert shell.leaves() == 0
     assert "Ruling 1.1: refused: not twice" in clew("show", "last").out
     assert Path("sent").read_text() == "Bob\n"
+
+
+def test_what_a_call_asks_is_answered_in_the_session() -> None:
+    """An answer of another form is refused in a line, and asked for again."""
+    Path("shop.py").write_text("""
+from clew import Tool, Verdict
+from clew.interfaces import CALL
+
+async def call(args, key):
+    size = CALL.get().answer
+    if size is None:
+        return Verdict("hold", "which size?", asks={"type": "integer", "minimum": 1})
+    return f"a box of {size} cm"
+
+order = Tool("order", "Order a box.", {"type": "object"}, call)
+""")
+    with OpenAIServer([Say(calls=[("order", "{}")]), Say("It is ordered.")]) as server:
+        words = ("chat", "--model", "openai:test", "--tools", "shop:order")
+        with terminal(*words, **with_model(server)) as shell:
+            shell.shows("> ")
+            shell.type("Order a box.\n")
+            for answer, told in (("0", "less than the minimum of 1"), ("30", "It is ordered")):
+                shell.shows(r"Your answer to 1\.1 as JSON[\s\S]*[?] ")
+                shell.type(f"{answer}\n")
+                shell.shows(told)
+            shell.shows("> ")
+            shell.type("\x04")
+            assert shell.leaves() == 0
+    assert "a box of 30 cm" in clew("show", "last").out
 
 
 def test_a_terminal_has_colours_unless_they_are_unwanted() -> None:

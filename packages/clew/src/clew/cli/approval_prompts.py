@@ -3,7 +3,7 @@
 import getpass
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
@@ -104,7 +104,8 @@ def confirm(each: PendingApproval, *, yes: bool) -> bool:
 def decide(each: PendingApproval) -> Ruling | None:
     """Ask for a ruling on a call that was shown; None where the person decides later.
 
-    `KeyboardInterrupt` and `EOFError` are the caller's.
+    Edited arguments are shown as they would be made, and asked about like those of the model: an
+    editor may leave a file as it was. `KeyboardInterrupt` and `EOFError` are the caller's.
     """
     name = f"{inert(each.call)} {inert(each.tool)}"
     if each.tool == ASK_PERSON:
@@ -114,16 +115,18 @@ def decide(each: PendingApproval) -> Ruling | None:
         return Ruling(each.call, allow=True, args=args) if readable(answer, empty=True) else None
     if each.asks is not None:
         return _answered(each)
+    edited: dict[str, Json] | None = None
     while True:
         say(f"Allow {name}? {CHOICES}:")
         match input(PROMPT).strip().lower():
             case "y" | "yes":
-                return Ruling(each.call, allow=True)
+                return Ruling(each.call, allow=True, args=edited)
             case "n" | "no":
                 return Ruling(each.call, allow=False, why=_reason())
             case "e" | "edit":
-                if (edited := _edit(each)) is not None:
-                    return Ruling(each.call, allow=True, args=edited)
+                if (saved := _edit(each)) is not None:
+                    edited, each = saved, replace(each, args=saved, origins={})
+                    put(console(), show_call(each))
             case "":
                 return None
             case other:
@@ -185,7 +188,7 @@ def leave_word(each: PendingApproval, store: str | None) -> bool:
             post_ruling(each, ruling, store)
         except ConfigError as error:
             say(f"clew: {error}", err=True)
-            if ruling.args is None:  # somebody else was faster
+            if ruling.args is None and ruling.answer is None:  # somebody else was faster
                 return False
         else:
             return True

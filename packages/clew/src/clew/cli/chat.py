@@ -19,12 +19,11 @@ from clew import (
     cancel,
     open_run,
     read,
-    rule,
 )
 from clew.agent.approvals import pending_in
 from clew.agent_files import origin
 from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
-from clew.cli.approval_prompts import decide
+from clew.cli.approval_prompts import leave_word
 from clew.cli.errors import ANSWERED, Shell, report_error
 from clew.cli.foreign_runs import trusted
 from clew.cli.memory import tell_memories
@@ -44,7 +43,7 @@ from clew.cli.run_here import carry_on
 from clew.cli.safe_text import say
 from clew.cli.screen import RunScreen, console, put
 from clew.cli.store_option import command, existing, find_run
-from clew.interfaces import Json, Ruling, Store
+from clew.interfaces import Json, Store
 from clew.stores import FencedError, open_store
 from clew.toolbox import attach
 
@@ -198,7 +197,9 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
     match line.split():
         case ["/help"]:
             say(HELP)
-        case ["/attach", *words] if words:
+        case ["/attach"]:
+            say("name the file: /attach FILE")
+        case ["/attach", *words]:
             _attach(session, " ".join(words))
         case ["/clear"]:
             runner.run(session.close())
@@ -265,21 +266,14 @@ def _rule(session: ChatSession, runner: asyncio.Runner) -> bool:
     opened = session.opened
     if opened is None or status(opened.record) != "held":
         return False
-    ruled = False
-    for each in runner.run(pending_in(session.stored_at, opened.record)):
-        if (ruling := _decide(each)) is not None:
-            ruled = True
-            word = rule(
-                each.run_id, each.call, allow=ruling.allow, args=ruling.args, why=ruling.why,
-                seen=each.seen, store=session.stored_at,
-            )  # fmt: skip
-            runner.run(word)
-    return ruled
+    waiting = runner.run(pending_in(session.stored_at, opened.record))
+    ruled = [_leave_word(each, session.store) for each in waiting]
+    return any(ruled)
 
 
-def _decide(each: PendingApproval) -> Ruling | None:
-    """What the person says of a held call; Ctrl-C and Ctrl-D leave it waiting."""
+def _leave_word(each: PendingApproval, store: str | None) -> bool:
+    """Ask what the person says of a held call; Ctrl-C and Ctrl-D leave it waiting."""
     try:
-        return decide(each)
+        return leave_word(each, store)
     except (EOFError, KeyboardInterrupt):
-        return None
+        return False
