@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from clew.core.events import Json, Origin, OriginKind
 from clew.core.trajectory import Trajectory
-from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, PLAN, Judgement
+from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, OPEN_TIME, PLAN, Judgement
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins
 from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in
@@ -31,6 +31,7 @@ _KINDS: Final[Mapping[str, OriginKind]] = {
     OFFERED: "choice",
     COMPUTED: "computed",
     COMPUTED_END: "computed",
+    OPEN_TIME: "person",
     ALLOWED: "allowed",
     ABOVE: "above",
     "the question": "question",
