@@ -72,6 +72,8 @@ class Origins:
         self._config = config.casefold()
         self.known: dict[str, str] = {}
         """Texts that something trusted gave, and what."""
+        self._singled_out: dict[str, str] = {}
+        """Names of a list that a person's words single out, whatever else stands in such a name."""
         self._fields: dict[str, set[Field]] = {}
         self.cards: list[Card] = []
         """What trusted tools gave about somebody with an address."""
@@ -196,7 +198,7 @@ class Origins:
         if is_number(value):
             return self.numbers.of(float(value))
         text = str(value)
-        if (source := self.known.get(text)) is not None:
+        if (source := self.known.get(text) or self._singled_out.get(text)) is not None:
             return source
         if mixed_scripts(text):
             return None
@@ -373,7 +375,7 @@ class Origins:
             self._know_fields(tool, one, where)
         for record in extreme(records, labels.trusted, self.words):
             self._know_fields(tool, record, where)
-        self._know((("", name) for name in prefixed(content, self.words)), where, tool.name)
+        self._singled_out.update((name, where) for name in prefixed(content, self.words))
 
     def _learn_own(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
         """What a trusted tool gave, but what may have been added to a record or a list."""
