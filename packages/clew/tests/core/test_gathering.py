@@ -338,6 +338,21 @@ async def test_an_id_that_comes_again_is_the_same_call(tmp_path: Path) -> None:
     assert len(ledger.lines()) == 2
 
 
+@pytest.mark.parametrize("times", [1, 2])
+async def test_what_was_put_off_in_the_last_step_is_made_once(tmp_path: Path, times: int) -> None:
+    """Its turn comes in the step of its reply, and it is none that the provider sent again."""
+    raw = RawCall("send", encode({"text": "one"}).decode(), "a01bb45c99")
+    model = ScriptedModel([Reply(calls=(raw,) * times, finish="calls")])
+    ledger, store = Ledger(tmp_path / "effects"), MemoryStore()
+    limits = Limits(steps=1, landing=False)
+    agent = Agent(model, effect_tools(ledger), guards=[put_off_sends], limits=limits)
+    held = await run(agent, "Write letters", store=store, run_id="r")
+    for each in held.pending_approvals:
+        await rule("r", each.call, allow=True, store=store)
+    assert (await resume(agent, "r", store=store)).status == "bound"
+    assert len(ledger.lines()) == 1
+
+
 async def test_sub_agents_and_programs_that_act_wait_too(tmp_path: Path) -> None:
     """Their effects come behind the one that was put off."""
     below = Desk(tmp_path, [act("put", text="two"), say("put")], guards=[])

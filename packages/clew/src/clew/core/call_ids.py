@@ -74,8 +74,8 @@ def _twin(
     if not made:
         return None
     twin = made[-1]
-    if twin.step == call.step:
-        return twin
+    if twin.step == call.step:  # unless that one was put off, and this is its turn
+        return None if (it := twin.observation) and it.code == "waits" else twin
     if not effect or len(earlier) != len(equal) or _says_nothing(call) or _did_not_happen(twin):
         return None
     steps = {call.step, *(each.step for each in made)}
