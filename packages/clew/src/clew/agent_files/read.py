@@ -202,7 +202,8 @@ def _choices(root: Any, path: tuple[str | int, ...]) -> list[str]:
     """The words that a value may be."""
     kind = _kind(root, path)
     inner = [kind, *get_args(kind)]
-    return [word for one in inner if get_origin(one) is Literal for word in get_args(one)]
+    words = [word for one in inner if get_origin(one) is Literal for word in get_args(one)]
+    return [word for word in words if word]  # "" is what stands where the key does not
 
 
 def _kind(root: Any, path: tuple[str | int, ...]) -> Any:

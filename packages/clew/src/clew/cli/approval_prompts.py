@@ -22,6 +22,7 @@ from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
 _BEHIND: Final = "Goes ahead once you have ruled"
+_EDITED: Final = "with these arguments, as you left them"
 PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
 
@@ -125,7 +126,7 @@ def decide(each: PendingApproval) -> Ruling | None:
                 return Ruling(each.call, allow=False, why=_reason())
             case "e" | "edit":
                 if (saved := _edit(each)) is not None:
-                    edited, each = saved, replace(each, args=saved, origins={})
+                    edited, each = saved, replace(each, args=saved, why=_EDITED, origins={})
                     put(console(), show_call(each))
             case "":
                 return None
