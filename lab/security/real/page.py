@@ -79,6 +79,7 @@ LEFT_OUT: Final = """\
   rest was not reached in the time that there was.
 - One small model; other models, other attacks and other forms of acting were not measured.
 """
+NONE: Final = "Not measured: the time was up."
 NAMES: Final = {
     ("planner", "clean"): "tasks under its plan",
     ("planner", "base"): "attacked pairs under its plan",
@@ -101,7 +102,8 @@ def text(outcomes: Sequence[Real]) -> str:
             ACTING.format(
                 steps=_bounds(outcomes),
                 suites=" and ".join(f"`{suite}`" for suite in QUICK),
-                clean=acting_clean(outcomes), attackers=ATTACKERS,
+                clean=acting_clean(outcomes) if of(outcomes, "actor", "clean") else NONE,
+                attackers=ATTACKERS,
                 attacked=acting_attacked(outcomes),
             )
         )  # fmt: skip
