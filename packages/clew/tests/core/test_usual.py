@@ -72,7 +72,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     },
     CallContext: {"task": "", "answer": None},
     Part: {
-        "calls": (), "call_id": "", "name": "", "wire": None, "images": (), "encoded": {},
+        "calls": (), "call_id": "", "name": "", "wire": None, "attachments": (), "encoded": {},
     },
     Prompt: {
         "tail": (), "tools": (), "calls": "auto", "stop": (), "reply_schema": None, "seed": 0,
