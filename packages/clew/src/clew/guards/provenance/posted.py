@@ -32,8 +32,13 @@ class Posted:
     def __init__(self) -> None:
         self._at: dict[str, set[str]] = {}
         self._by: dict[str, set[str]] = {}
+        self._new: list[tuple[ToolSpec, Mapping[str, Json], Json]] = []
 
-    def learn(
+    def learn(self, tool: ToolSpec, args: Mapping[str, Json], content: Json) -> None:
+        """Look at a result once an address is asked for: most runs fetch none."""
+        self._new.append((tool, args, content))
+
+    def _look_at(
         self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
     ) -> None:
         """Keep the addresses of a result, if all that was asked for stands in the words."""
@@ -50,6 +55,9 @@ class Posted:
 
     def has(self, value: str, words: Sequence[str]) -> str | None:
         """How the words point at an address, or None."""
+        for tool, args, content in self._new:
+            self._look_at(tool, args, content, words)
+        self._new = []
         for clause in clauses(words):
             if _ALL_PAGES.search(clause) is not None:
                 for name, posted in self._at.items():

@@ -48,12 +48,12 @@ class Selection:
     def learn(self, seen: Seen) -> None:
         """Look at a result later, if anything has to be singled out."""
         self._new.append(seen)
+        self._posted.learn(*seen)
 
     def _look_at(
         self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
     ) -> None:
         """How much a result lists, for what, and what of it the words point at."""
-        self._posted.learn(tool, args, content, words)
         text_args = [(name, it) for name, it in args.items() if isinstance(it, str)]
         if isinstance(content, list):
             listed = cast("Sequence[Json]", content)
@@ -91,7 +91,6 @@ class Selection:
 
     def posted(self, value: str, words: Sequence[str]) -> str | None:
         """How the words point at an address that is only fetched, or None."""
-        self._catch_up(words)
         return self._posted.has(value, words)
 
     def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
