@@ -60,7 +60,8 @@ async def run(
     origin: dict[str, Json] | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
-    question_parts("the question", goal)
+    if not isinstance(goal, str):  # None would open the run of an id
+        question_parts("the question", goal)
     opening = open_run(agent, goal, run_id=run_id, store=store, listener=listener, origin=origin)
     async with opening as opened:
         return await opened.go_on()
@@ -154,7 +155,7 @@ class OpenRun(Generic[A_co]):
         interrupted it or it was set aside; then this continues it. Of two calls at once the second
         begins when the first has ended.
         """
-        words = message_parts(self._agent, "say", say)
+        words = () if say == "" else message_parts(self._agent, "say", say)
         async with self._working:
             if words:
                 await self._journal.receive()  # what was posted before these words comes first

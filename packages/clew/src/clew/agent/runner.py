@@ -11,6 +11,7 @@ from clew.core.effects import with_those_within
 from clew.core.events import (
     SCHEMA,
     AnyEvent,
+    Asked,
     Changed,
     Charged,
     Done,
@@ -20,6 +21,7 @@ from clew.core.events import (
     Started,
     Trust,
     Usage,
+    text_parts,
 )
 from clew.core.fork import ForkPoint
 from clew.core.interfaces import Listener, Store
@@ -33,6 +35,7 @@ from clew.core.trajectory import Trajectory
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.run_ids import check_run_id, new_run_id
+from clew.support.settings import check_text
 
 _LOST: Final = "a model call may have been lost when the worker died"
 _LEFT: Final = "the worker left between two steps: nothing was asked"
@@ -58,6 +61,21 @@ async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
     return record
 
 
+def _question(agent: Agent, goal: Question) -> Asked:
+    """The parts of a new run's question. Raises `ConfigError` where they cannot be asked."""
+    if isinstance(goal, str):
+        check_text("the question", goal)
+        question, empty = text_parts(goal), not goal.strip()
+    else:
+        question = question_parts("the question", goal)
+        check_takes(agent, question)
+        empty = is_empty(question)
+    if empty:
+        message = "the question is empty: say what you want to know"
+        raise ConfigError(message)
+    return question
+
+
 async def start(
     agent: Agent,
     goal: Question,
@@ -78,10 +96,7 @@ async def start(
     goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
     runs for the same task: the model is told of them, and their repetition is held.
     """
-    if is_empty(question := question_parts("the question", goal)):
-        message = "the question is empty: say what you want to know"
-        raise ConfigError(message)
-    check_takes(agent, question)
+    question = _question(agent, goal)
     if origin is not None:
         check_argument("origin", origin, dict, "a dict of what the run was made of")
     if not parent:  # a sub-run has the id of its call

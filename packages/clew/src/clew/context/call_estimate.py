@@ -68,7 +68,9 @@ class _Sizes:
     def _after(self, trajectory: Trajectory, size: _PromptSize) -> _PromptSize:
         """The size after the step that follows."""
         if not self._steps:
-            asked = len(trajectory.visible_goal) + _characters(attachments_of_goal(trajectory))
+            asked = len(trajectory.visible_goal)
+            if trajectory.has_attachments:
+                asked += _characters(attachments_of_goal(trajectory))
             return _PromptSize(characters=asked + self._added(trajectory.before))
         step = trajectory.steps[self._steps - 1]
         for notice in reversed(step.notices):

@@ -63,7 +63,7 @@ def _with_attachments(
     head: tuple[Part, ...], attachments: tuple[Attachment, ...]
 ) -> tuple[Part, ...]:
     """The head with the question's attachments; the question is its last part."""
-    return (*head[:-1], replace(head[-1], attachments=attachments)) if attachments else head
+    return (*head[:-1], replace(head[-1], attachments=attachments))
 
 
 def _visible_words(step: Step) -> str:
@@ -149,7 +149,8 @@ class View:
         self._codec = codec
         self.prompt_spec = prompt_spec
         self.goal = goal
-        self._head = _with_attachments(codec.head(prompt_spec, goal), attachments)
+        head = codec.head(prompt_spec, goal)
+        self._head = _with_attachments(head, attachments) if attachments else head
         self._params = dict(params)
         self._seed = seed
         self._head_print = digest(*map(plain, self._head))
@@ -366,6 +367,6 @@ def next_prompt(
     """
     view, goal = trajectory.folds.get("view"), goal_of(trajectory)
     if not isinstance(view, View) or view.prompt_spec is not prompt_spec or view.goal != goal:
-        attached = attachments_of_goal(trajectory)
+        attached = attachments_of_goal(trajectory) if trajectory.has_attachments else ()
         view = trajectory.folds["view"] = View(codec, prompt_spec, goal, params, seed, attached)
     return view.prompt(trajectory, reminders, calls, visible_tools)

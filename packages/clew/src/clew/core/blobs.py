@@ -56,7 +56,7 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
     if isinstance(spec, AgentSpec) and spec.prompt_spec is not None:
         event = _without_prompt_spec(event, spec, blobs)
         body = encode(event)
-    if isinstance(event, Started) and event.attachments:
+    if isinstance(event, Started) and any(not isinstance(it, Text) for it in event.question):
         replace = msgspec.structs.replace
         event = replace(event, question=_with_digests(event.question, blobs))
         body = encode(replace(event, question=_without_data(event.question)))

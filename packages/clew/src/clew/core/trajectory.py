@@ -35,6 +35,7 @@ from clew.core.events import (
     Started,
     Stop,
     Suspended,
+    Text,
     Thought,
     Trust,
     Usage,
@@ -314,7 +315,7 @@ class Trajectory:
         self.grant, self.trust = event.grant, event.trust
         read = any(tool.foreign for tool in event.spec.tools.values())  # before all else
         self.untainted = event.trust == "trusted" and not read
-        self.has_attachments = bool(event.attachments)
+        self.has_attachments = any(not isinstance(part, Text) for part in event.question)
         self.pending_input.append(goal)
         self._tell(event.done)
 
