@@ -55,7 +55,8 @@ def call(
 
 
 def raw(**fields: Any) -> Reply:
-    return Reply(calls=(RawCall(**({"name": ""} | fields)),))
+    named: dict[str, Any] = {"name": ""} | fields
+    return Reply(calls=(RawCall(**named),))
 
 
 def both(text: str) -> list[Step]:
