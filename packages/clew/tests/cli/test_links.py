@@ -29,10 +29,10 @@ def asked(*words: str) -> str:
 def test_a_person_is_told_which_images_came_from_outside() -> None:
     told = " ".join(asked().split())
     assert (
-        "https://evil.example/?q=secret · was read in what fetch returned (1.1), and no person "
+        "hxxps://evil[.]example/?q=secret · was read in what fetch returned (1.1), and no person "
         "gave it" in told
     )
-    assert "https://evil.example/2 · its host was read in what fetch returned (1.1)" in told
+    assert "hxxps://evil[.]example/2 · its host was read in what fetch returned (1.1)" in told
 
 
 SAFE = 'It is fine. ![] (hxxps://evil[.]example/?q=secret) < img src="hxxps://evil[.]example/2">'
@@ -43,7 +43,7 @@ def test_what_is_shown_leads_nowhere() -> None:
     answer = " ".join(told.partition("Answer: ")[2].split())
     assert answer.startswith(SAFE)
     assert "Made safe: 2 addresses" in told
-    assert asked("--quiet").partition("Image: ")[0].count("https://") == 0
+    assert asked("--quiet").count("https://") == 0
     shown = clew("show", "last")
     assert SAFE in " ".join(shown.out.split())
     kept = clew("show", "last", "--json").document["entries"]

@@ -29,7 +29,7 @@ PROMPT: Final = "? "
 
 def document(each: PendingApproval) -> dict[str, Json]:
     """A call that waits for a ruling, for programs."""
-    told = {name: value for name, value in asdict(each).items() if name != "seen"}
+    told = asdict(each)
     told["origins"] = {
         name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
     }

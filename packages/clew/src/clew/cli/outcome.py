@@ -22,6 +22,7 @@ from clew.cli.render import WIDE, TextBlock, dollars
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import RunScreen, console, put, watching
 from clew.cli.store_option import command
+from clew.guards import safe_links
 from clew.interfaces import Json, Landing
 from clew.support.json_values import text_or_json
 from clew.support.short_text import one_line
@@ -197,7 +198,8 @@ def outside(end: ShownResult) -> Iterator[TextBlock]:
             where = f"{'was' if link.complete else 'its host was'} read in what {tool} returned"
             where = f"{where} ({link.call})"
         kind = "Image" if link.image else "Link"
-        yield TextBlock(kind, inert(f"{link.address} · {where}, and no person gave it"), "yellow")
+        line = f"{link.address} · {where}, and no person gave it"
+        yield TextBlock(kind, inert(str(safe_links(end.record)(line)[0])), "yellow")
 
 
 def neutralised(end: ShownResult) -> Iterator[TextBlock]:
