@@ -164,6 +164,8 @@ NOT_BESIDE = {
     *("restart the machine", "write the kernel's core pattern", "set the clock", "load a module"),
     *("change the machine's name", "make a device for the disk", "write to /dev/mem or a disk"),
     *("swap", "quotas", "the kernel's log", "make /usr writable", "write to /usr", "write to /etc"),
+    *("all of memory past the watch, whose own limits are 0", "a real-time scheduler"),
+    *("accounting of processes", "hang up the terminal", "ports of the machine"),
 }
 """What uses this machine up or changes it: not tried where nothing is known to hold it."""
 

@@ -170,5 +170,43 @@ escaped(run() > 0)"""),
     Attempt("mounts of this machine", """
 told = open('/proc/self/mountinfo').read()
 escaped(any(line.split()[4].startswith(outside) for line in told.splitlines()))"""),
+    Attempt("capabilities in an attribute of a file (setcap)", """
+import struct
+open('run', 'w').write('x'); os.chmod('run', 0o755)
+os.setxattr('run', 'security.capability', struct.pack('<5I', 0x02000001, 1 << 21, 0, 0, 0))
+escaped()"""),
+    Attempt("a file that nobody can remove (chattr +i)", """
+import array, fcntl
+open('i', 'w').write('x')
+fcntl.ioctl(os.open('i', os.O_RDONLY), 0x40086602, array.array('l', [0x10])); escaped()"""),
+    Attempt("a trusted attribute", """
+open('t', 'w').write('x'); os.setxattr('t', 'trusted.x', b'1'); escaped()"""),
+    Attempt("a queue of messages by its name",
+            "call(240, b'clewq', 0o102, 0o600, None); escaped()"),
+    Attempt("stop the group of processes",
+            "os.kill(0, signal.SIGSTOP); time.sleep(1)", seconds=5.0),
+    Attempt("a real-time scheduler",
+            "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50)); escaped()"),
+    Attempt("a better nice value", "os.setpriority(os.PRIO_PROCESS, 0, -10); escaped()"),
+    Attempt("real-time input and output", "call(251, 1, 0, 1 << 13); escaped()"),
+    Attempt("a higher limit", """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 50, 1 << 50)); escaped()"""),
+    Attempt("all of memory past the watch, whose own limits are 0", """
+import resource
+for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_DATA):
+    resource.prlimit(1, limit, (0, 0))
+for _ in range(20):
+    if not os.fork():
+        keep = b'x' * 60_000_000; time.sleep(10); os._exit(0)
+time.sleep(10); escaped()""", seconds=14.0),
+    Attempt("ports of the machine", "call(172, 3); escaped()"),
+    Attempt("a table of descriptors of memory",
+            "call(154, 1, ctypes.create_string_buffer(16), 16); escaped()"),
+    Attempt("accounting of processes", "call(163, None); escaped()"),
+    Attempt("hang up the terminal", "call(153); escaped()"),
+    Attempt("the program of the first process", "os.open('/proc/1/exe', os.O_RDONLY); escaped()"),
+    Attempt("a clock of its own", "call(272, 0x80); escaped()"),
+    Attempt("a key of the kernel's by its name", "call(249, b'user', b'x', None, 0); escaped()"),
 ]  # fmt: skip
 """Nothing of it is plain: without a sandbox an administrator does other than an ordinary user."""
