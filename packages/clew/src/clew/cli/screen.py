@@ -26,6 +26,9 @@ from clew.toolbox.docs import IndexReport
 TAIL: Final = 6
 """So many lines of a reply on its way are shown."""
 
+LIVE_CHARS: Final = 10_000
+"""So much of its end is kept for that: a server may send without end."""
+
 SKIPPED: Final = 5
 """So many files that are not searched are named."""
 
@@ -125,8 +128,8 @@ class RunScreen:
             live.stop()
 
     def token(self, text: str) -> None:
-        """A piece of the reply."""
-        self._reply += text
+        """A piece of the reply, of which the end is shown."""
+        self._reply = (self._reply + text)[-LIVE_CHARS:]
 
     def entry(self, entry: Entry) -> None:
         """An entry that was recorded."""
