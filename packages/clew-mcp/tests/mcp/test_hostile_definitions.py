@@ -9,6 +9,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, read, resume, rule, run
 from clew.core.events import Observation
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from clew_mcp.pins import PinFile
@@ -280,7 +281,8 @@ async def test_accepting_the_change_lets_a_held_call_be_judged_anew(
 
     async def agent() -> Agent:
         tools = await mcp_tools(plain.server(), pins=plain.pins)
-        return Agent(ScriptedModel([act("plain_echo", text="x"), finish("done")]), tools=tools)
+        model = ScriptedModel([act("plain_echo", text="x"), finish("done")])
+        return Agent(model, tools=tools, guards=[Provenance("off")])  # which asks of what changed
 
     before = await agent()
     plain.says(**said)

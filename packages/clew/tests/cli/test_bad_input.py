@@ -247,7 +247,7 @@ def test_a_group_that_does_nothing_by_itself_shows_what_there_is() -> None:
 
 
 def test_a_group_without_a_command_is_its_default_one() -> None:
-    assert clew("approvals", "--json").out == clew("approvals", "list", "--json").out == "[]\n"
+    assert clew("approvals", "--json") == clew("approvals", "list", "--json")
     assert clew("doctor").out == clew("doctor", "check").out
     assert "[default]" in clew("approvals", "--help").out
 
