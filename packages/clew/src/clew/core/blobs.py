@@ -64,12 +64,12 @@ def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[
 
 
 def _with_digests(parts: Iterable[PartT], blobs: dict[str, bytes]) -> tuple[PartT, ...]:
-    """The parts, of which each attachment names its blob."""
+    """The parts, of which each attachment names its blob; none where it has no bytes."""
     replace = msgspec.structs.replace
     return tuple(
         part
-        if isinstance(part, Text) or not part.data
-        else replace(part, blob=put(part.data, blobs))
+        if isinstance(part, Text)
+        else replace(part, blob=put(part.data, blobs) if part.data else "")
         for part in parts
     )
 
