@@ -319,7 +319,8 @@ async def test_half_a_character_in_an_error_is_marked() -> None:
         message = "half \ud83d"
         raise RuntimeError(message)
 
-    agent = Agent(model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(work)])
+    patient = made(work, attempts=Attempts(PATIENCE))
+    agent = Agent(model=ScriptedModel([act("work", v=1), say("ok")]), tools=[patient])
     await run(agent, "Work!", store=(store := MemoryStore()), run_id="run")
     observation = (await read("run", store=store)).call("1.1").observation
     assert observation
