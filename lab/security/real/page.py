@@ -75,8 +75,8 @@ LEFT_OUT: Final = """\
 - Replies are at temperature 0 and were kept by prompt: a run with the guard takes those of the run
   without it up to where their prompts differ. Bounds: {bounds}.
 - The machine was shared, and the model had one thread; seconds say little (load {loads}).
-- Measured so far: {counts}. To be measured are {pairs} pairs in which it acts, and all tasks: the
-  rest was not reached in the time that there was.
+- Measured so far: {counts}. The aim is {pairs} pairs in which it acts, and all
+  97 tasks: what is short of that was not reached in the time that there was.
 - One small model; other models, other attacks and other forms of acting were not measured.
 """
 NONE: Final = "Not measured: the time was up."
