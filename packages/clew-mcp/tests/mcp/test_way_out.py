@@ -10,6 +10,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, Tool, run_sync, sync
 from clew.agent_files import make_agent, read_agent_file
+from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools_sync
 from tests.cli.shell import clew
@@ -44,7 +45,8 @@ WAYS: dict[str, Made] = {
 
 def agent(made: tuple[Tool, ...]) -> Agent:
     """One that calls the server once."""
-    return Agent(ScriptedModel([act("plain_echo", text="x"), finish("done")]), tools=made)
+    model = ScriptedModel([act("plain_echo", text="x"), finish("done")])
+    return Agent(model, tools=made, guards=[Provenance("off")])  # which asks of what changed
 
 
 def held(made: tuple[Tool, ...], store: MemoryStore) -> tuple[str, Result]:
