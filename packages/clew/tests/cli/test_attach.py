@@ -66,6 +66,14 @@ def test_what_cannot_be_attached_is_told_in_one_line(
     assert re.match("there is no store|no runs yet", clew("runs").out)
 
 
+def test_the_offline_rules_say_that_they_read_no_attachment() -> None:
+    Path("a.txt").write_text("Bram Stoker was born in 1847.")
+    question = "When was Bram Stoker born?"
+    done = clew("ask", question, "--attach", "a.txt", "--model", "offline")
+    assert done.code == 7
+    assert "read nothing that is attached" in " ".join(done.out.split())
+
+
 def test_in_a_chat_a_picture_is_attached_by_a_command_or_by_its_path() -> None:
     Path("a.png").write_bytes(PNG)
     with OpenAIServer([Say("Two maps."), Say("No picture.")]) as server:

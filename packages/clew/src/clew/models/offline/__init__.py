@@ -20,6 +20,10 @@ NO_OBJECT: Final = (
     "I am a set of rules, and answer in a sentence or a number: I give no plan, no verdict and no "
     "object. Name a language model for that."
 )
+NO_ATTACHMENT: Final = (
+    "I am a set of rules, and read nothing that is attached. Name a language model for that, or "
+    "have a folder searched (--docs)."
+)
 NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, and the native codec."
 GREETING: Final = (
     "I am a set of rules, not a language model. I answer short English questions about your"
@@ -114,6 +118,8 @@ def _find_answer(prompt: Prompt) -> _Answer:
     asked = [part for part in prompt.head if part.role == "user"][-1:]
     asked += filter(_asks, prompt.parts)
     asked = [part for part in asked if part.text != WITHHELD]
+    if any(part.attachments for part in asked):
+        return _Answer(None, (NO_ATTACHMENT,))
     spoken, question, answer = english.Spoken(), "", _Answer(None, ())
     for part in asked:
         before, question = question, english.cleaned(part.text)
