@@ -16,8 +16,9 @@ from clew.toolbox.docs import extract, passages
 from clew.tools import process, run_process
 from clew_strategies import transcript
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [(DOCS / name).read_text("utf-8") for name in ("safety.md", "models.md")]
+ROOT = Path(__file__).parents[2]
+NAMES = ("docs/safety.md", "docs/models.md", "packages/clew/README.md")
+PAGES = [(ROOT / name).read_text("utf-8") for name in NAMES]
 MEBIBYTE = 1024 * 1024
 
 
