@@ -21,8 +21,7 @@ logging.getLogger("clew").addHandler(logging.NullHandler())  # what is shown is 
 _NAMES: Final = {
     "clew.agent.agent": "Agent",
     "clew.agent.api": (
-        "OpenRun Stream Token batch fork open_fork open_run prompt_of read replay "
-        "result_of resume run run_sync stream"
+        "OpenRun batch fork open_fork open_run prompt_of read replay result_of resume run run_sync"
     ),
     "clew.agent.approvals": "cancel pending_approvals rule",
     "clew.agent.compare": "Difference diff",
@@ -33,6 +32,7 @@ _NAMES: Final = {
     "clew.agent.reply_parser": "with_parser",
     "clew.agent.result": "Result",
     "clew.agent.rewinding": "rewind",
+    "clew.agent.streaming.stream": "Stream Token stream",
     "clew.agent.subagents": "delegate",
     "clew.context": "Compaction Context Instructions Rewinds",
     "clew.core.events": "Audio Entry Evidence File Image Observation Usage Verdict",

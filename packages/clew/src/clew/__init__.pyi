@@ -4,8 +4,6 @@ from clew.agent.agent import (
 )
 from clew.agent.api import (
     OpenRun,
-    Stream,
-    Token,
     batch,
     fork,
     open_fork,
@@ -17,7 +15,6 @@ from clew.agent.api import (
     resume,
     run,
     run_sync,
-    stream,
 )
 from clew.agent.approvals import (
     cancel,
@@ -48,6 +45,11 @@ from clew.agent.result import (
 )
 from clew.agent.rewinding import (
     rewind,
+)
+from clew.agent.streaming.stream import (
+    Stream,
+    Token,
+    stream,
 )
 from clew.agent.subagents import (
     delegate,

@@ -9,9 +9,10 @@ from typing import Generic
 
 from clew.agent import api, approvals, rewinding
 from clew.agent.agent import A_co, Agent
-from clew.agent.api import StreamItem
 from clew.agent.question import Question
 from clew.agent.result import Result
+from clew.agent.streaming import stream as streams
+from clew.agent.streaming.stream import StreamItem
 from clew.concurrency.portal import portal, twin, wait_for
 from clew.core.events import Entry
 from clew.stores import Where
@@ -54,7 +55,7 @@ submit = twin(queue.submit)
 class Stream(Generic[A_co]):
     """A `clew.Stream` to iterate without an event loop."""
 
-    def __init__(self, events: api.Stream[A_co]) -> None:
+    def __init__(self, events: streams.Stream[A_co]) -> None:
         self._events = events
 
     def __iter__(self) -> Iterator[StreamItem]:
@@ -76,7 +77,7 @@ def stream(
     agent: Agent[A_co], goal: Question, *, store: Where = None, run_id: str = ""
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
-    opening = api.stream(agent, goal, store=store, run_id=run_id)
+    opening = streams.stream(agent, goal, store=store, run_id=run_id)
     with portal().wrap_async_context_manager(opening) as events:
         yield Stream(events)
 
