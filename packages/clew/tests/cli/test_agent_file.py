@@ -1,9 +1,12 @@
 """Agent files on the command line: written, used, kept in the record, told with a line."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from clew.agent_files import TEMPLATE, read_agent_file
 from tests.cli.shell import clew
 
 FILE = """
@@ -36,6 +39,41 @@ def test_init_writes_a_file_that_works_and_never_over_another() -> None:
         "clew: agent.toml is there already: name another file, or move it away\n",
     )
     assert "cannot be written" in clew("init", "no/such/folder/a.toml").err
+
+
+def test_what_init_writes_is_short_and_all_of_it_is_read() -> None:
+    clew("init")
+    lines = Path("agent.toml").read_text().splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 100
+    commented = re.compile(r"# ((?:[a-z]+ = .*)|(?:\[\[.*))$")
+    told = "\n".join(commented.sub(r"\1", line) for line in lines)
+    Path("every.toml").write_text(told)
+    spec = read_agent_file("every.toml")
+    places = [Path(str(name)).name for name in (spec.docs, spec.memory, spec.workspace)]
+    assert places == ["notes", "memory.sqlite", "project"]
+    assert spec.guards == ("my_guards:ask_first",)
+    assert spec.mcp[0].name == "files"
+    assert clew("init", "--all", "long.toml").code == 0
+    assert Path("long.toml").read_text() == TEMPLATE
+
+
+def test_a_new_folder_keeps_records_and_keys_out_of_git() -> None:
+    assert clew("init", "mine").code == 0
+    text = Path("mine/agent.toml").read_text().replace("# store", "store")
+    Path("mine/agent.toml").write_text(text)
+    assert clew("ask", "What is 17 * 23?", "--agent", "mine/agent.toml", "--quiet").code == 0
+    assert Path("mine/runs.sqlite.claims").exists()
+    Path("mine/.env").write_text("OPENAI_API_KEY=none")
+    subprocess.run(["git", "init", "--quiet", "mine"], check=True)
+    listed = subprocess.run(
+        ["git", "-C", "mine", "status", "--porcelain", "--untracked-files=all"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert listed.stdout.split() == ["??", ".gitignore", "??", "agent.toml"]
+    assert "mine is there already" in clew("init", "mine").err
 
 
 def test_the_record_keeps_what_the_file_said(tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ def test_other_names_of_a_provider() -> None:
     [
         ("opnai:gpt-4o", {}, "unknown model 'opnai:gpt-4o': did you mean openai"),
         ("gpt-4o", {}, "unknown model 'gpt-4o': did you mean openai:gpt-4o?"),
+        ("openai/gpt-4.1-mini", {}, "did you mean openai:gpt-4.1-mini\\?"),
+        ("groq/openai/gpt-oss-20b", {}, "did you mean groq:openai/gpt-oss-20b\\?"),
         ("claude-opus-5", {}, "did you mean anthropic:claude-opus-5?"),
         ("kiwi-9", {}, "unknown model 'kiwi-9': write provider:model, with one of .*ollama"),
         ("", {}, "unknown model ''"),

@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -48,8 +48,8 @@ def models(provider: str, *, download: str | None, as_json: bool) -> int:
     """List the models of PROVIDER (default: all) by the names that --model takes.
 
     Servers on this machine, and those whose key is set, are asked for their models; for the others
-    the list has the models with a known price. Usable models come first. Prices are US dollars per
-    million tokens.
+    the list has the models with a known price, or without PROVIDER one of each. Usable models come
+    first, then those that can be fetched. Prices are US dollars per million tokens.
     """
     if download is not None:
         _download(download.removeprefix(f"{LOCAL}:"))
@@ -80,7 +80,8 @@ async def _list(provider: str) -> list[Listed]:
     by_provider: dict[str, list[Listed]] = {name: [] for name in infos}
 
     async def ask(info: ProviderInfo) -> None:
-        by_provider[info.name] = await _models(info)
+        models = await _models(info)
+        by_provider[info.name] = models if provider else _one_of_each(info, models)
 
     async with anyio.create_task_group() as tasks:
         for name, info in infos.items():
@@ -93,7 +94,17 @@ async def _list(provider: str) -> list[Listed]:
         *itertools.chain(*by_provider.values()),
         *here,
     ]
-    return sorted(every, key=lambda one: not one.usable)
+    return sorted(every, key=lambda one: (not one.usable, one not in here))
+
+
+def _one_of_each(info: ProviderInfo, models: list[Listed]) -> list[Listed]:
+    """Of a provider that cannot be used, its example, and where the others are listed."""
+    if any(one.usable for one in models) or len(models) == 1:
+        return models
+    name = f"{info.name}:{info.model}"
+    example = next((one for one in models if one.model == name), models[0])
+    more = f"{example.detail} (all {len(models)}: clew doctor models {info.name})"
+    return [replace(example, detail=more)]
 
 
 def _local() -> list[Listed]:

@@ -249,6 +249,9 @@ def _unknown(name: str, provider: str) -> str:
     every = providers()
     if makers := [maker for maker in every if name in listed(maker)]:
         return f"unknown model {name!r}: did you mean {makers[0]}:{name}?"
+    maker, slash, model = name.partition("/")
+    if slash and ":" not in maker and _find(maker) is not None:
+        return f"unknown model {name!r}: did you mean {maker}:{model}?"
     known = [*every, *(other for other in names(MODELS) if other not in every)]
     forms = [f"{base}-{form}" for base, one in every.items() for form in one.formats]
     if near := difflib.get_close_matches(provider.lower(), [*known, *forms], n=3, cutoff=0.5):
