@@ -27,6 +27,7 @@ _NAMES: Final = {
     "clew.agent.compare": "Difference diff",
     "clew.agent.critic": "Critic",
     "clew.agent.harmful_requests": "HarmfulRequests",
+    "clew.agent.labels": "RunSummary list_runs",
     "clew.agent.question": "Question",
     "clew.agent.rendered_prompt": "RenderedPrompt",
     "clew.agent.reply_parser": "with_parser",

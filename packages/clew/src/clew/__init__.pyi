@@ -31,6 +31,10 @@ from clew.agent.critic import (
 from clew.agent.harmful_requests import (
     HarmfulRequests,
 )
+from clew.agent.labels import (
+    RunSummary,
+    list_runs,
+)
 from clew.agent.question import (
     Question,
 )
@@ -144,6 +148,7 @@ __all__ = [
     "Result",
     "Retry",
     "Rewinds",
+    "RunSummary",
     "SqliteStore",
     "Step",
     "StoreError",
@@ -160,6 +165,7 @@ __all__ = [
     "diff",
     "follow",
     "fork",
+    "list_runs",
     "open_fork",
     "open_run",
     "open_store",

@@ -3,11 +3,12 @@
 They also work beside an event loop of the caller's own, and wait.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Generic
 
 from clew.agent import api, approvals, rewinding
+from clew.agent import labels as labels_of_runs
 from clew.agent.agent import A_co, Agent
 from clew.agent.question import Question
 from clew.agent.result import Result
@@ -24,6 +25,7 @@ __all__ = [
     "cancel",
     "follow",
     "fork",
+    "list_runs",
     "pending_approvals",
     "prompt_of",
     "read",
@@ -47,6 +49,7 @@ prompt_of = twin(api.prompt_of)
 batch = twin(api.batch)
 pending_approvals = twin(approvals.pending_approvals)
 rule = twin(approvals.rule)
+list_runs = twin(labels_of_runs.list_runs)
 cancel = twin(approvals.cancel)
 rewind = twin(rewinding.rewind)
 submit = twin(queue.submit)
@@ -74,17 +77,23 @@ class Stream(Generic[A_co]):
 
 @contextmanager
 def stream(
-    agent: Agent[A_co], goal: Question, *, store: Where = None, run_id: str = ""
+    agent: Agent[A_co],
+    goal: Question,
+    *,
+    store: Where = None,
+    run_id: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
-    opening = streams.stream(agent, goal, store=store, run_id=run_id)
+    opening = streams.stream(agent, goal, store=store, run_id=run_id, labels=labels, owner=owner)
     with portal().wrap_async_context_manager(opening) as events:
         yield Stream(events)
 
 
-def follow(run_id: str, *, store: Where = None) -> Generator[Entry]:
+def follow(run_id: str, *, store: Where = None, owner: str | None = None) -> Generator[Entry]:
     """`clew.follow` for callers without an event loop."""
-    entries = queue.follow(run_id, store=store)
+    entries = queue.follow(run_id, store=store, owner=owner)
     try:
         while True:
             try:

@@ -97,6 +97,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "grant": None,
         "trust": "trusted",
         "done": (),
+        "labels": {},
+        "owner": "",
     },
     "Changed": {"what": (), "origin": {}, "outside": False},
     "ToolSetting": {"foreign": False},

@@ -132,6 +132,7 @@ class VoteRuns:
         journal = await start_or_take_up(
             agent, goal, self.store, run_id,
             parent=key, listener=listener, origin=origin, trust=trust,
+            labels=(first := self.trajectory.started).labels, owner=first.owner or None,
         )  # fmt: skip
         if self.notes and number and len(journal.trajectory.entries) == 1:
             await journal.record(*self.notes)

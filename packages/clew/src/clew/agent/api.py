@@ -14,6 +14,7 @@ import anyio
 from clew.agent.agent import A_co, Agent
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun, as_judged
+from clew.agent.labels import load_of
 from clew.agent.question import Question, message_parts, question_parts
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Result, complete_result
@@ -50,11 +51,20 @@ async def run(
     run_id: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> Result[A_co]:
-    """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed."""
+    """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed.
+
+    `labels` (16 short texts by name) and the `owner` are recorded with the run; its forks and
+    sub-runs have the same. They serve to list runs, and calls with an `owner` find no other's.
+    """
     if not isinstance(goal, str):  # None would open the run of an id
         question_parts("the question", goal)
-    opening = open_run(agent, goal, run_id=run_id, store=store, listener=listener, origin=origin)
+    opening = open_run(
+        agent, goal, run_id=run_id, store=store, listener=listener, origin=origin,
+        labels=labels, owner=owner,
+    )  # fmt: skip
     async with opening as opened:
         return await opened.go_on()
 
@@ -68,6 +78,7 @@ async def resume(
     accept_change: bool = False,
     take_over: bool = False,
     listener: Listener | None = None,
+    owner: str | None = None,
 ) -> Result[A_co]:
     """Continue a run: after a crash, a ruling, a raised limit, or with a message (`say`).
 
@@ -75,10 +86,11 @@ async def resume(
     While another call of this process works on the run, this one waits, and then continues from
     what that recorded. Raises `ConfigError` if the agent differs from the record's without
     `accept_change`, and if another process has the run; `take_over` fences off whoever has it.
+    With an `owner`, another's run is not found.
     """
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
-        listener=listener,
+        listener=listener, owner=owner,
     ) as opened:  # fmt: skip
         return await opened.go_on(say)
 
@@ -94,6 +106,7 @@ async def fork(
     new_id: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    owner: str | None = None,
 ) -> Result[A_co]:
     """Start a new run with the first `at` steps of another, and continue it.
 
@@ -103,7 +116,7 @@ async def fork(
     """
     async with open_fork(
         agent, run_id, at=at, observations=observations, say=say, store=store, new_id=new_id,
-        listener=listener, origin=origin,
+        listener=listener, origin=origin, owner=owner,
     ) as opened:  # fmt: skip
         return await opened.go_on()
 
@@ -170,6 +183,8 @@ async def open_run(
     take_over: bool = False,
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """Open a run to work on: a new one for a `goal`, or without it the run of this id.
 
@@ -184,10 +199,12 @@ async def open_run(
             run_id = run_id or new_run_id()
             async with at_work(opened, run_id, "refuse"):
                 journal = await start(
-                    agent, goal, opened, run_id=run_id, listener=listener, origin=origin
-                )
+                    agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
+                    labels=labels, owner=owner,
+                )  # fmt: skip
                 yield OpenRun(agent, journal)
             return
+        await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
         async with at_work(opened, run_id, "take over" if take_over else "wait"):
             agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
             journal = await take_up(
@@ -209,12 +226,13 @@ async def open_fork(
     new_id: str = "",
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
+    owner: str | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     _check_agent(agent)
     words = message_parts(agent, "say", say)
     async with store_at(store) as opened, resources():
-        point = find_fork_point(await load(opened, run_id), at, observations, words)
+        point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)
         new_id = new_id or new_run_id()
         async with at_work(opened, new_id, "refuse"):
             journal = await start_fork(
@@ -223,11 +241,13 @@ async def open_fork(
             yield OpenRun(agent, journal)
 
 
-async def result_of(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Result[A_co]:
+async def result_of(
+    agent: Agent[A_co], run_id: str, *, store: Where = None, owner: str | None = None
+) -> Result[A_co]:
     """The result of a stopped run, from its record. Raises `ConfigError` if it has not stopped."""
     _check_agent(agent)
     async with store_at(store) as opened:
-        record = await load(opened, run_id)
+        record = await load_of(opened, run_id, owner)
         if record.stop is None:
             message = f"run {run_id} has not stopped: resume it, or wait for its worker"
             raise ConfigError(message)
@@ -247,10 +267,15 @@ async def replay(
     return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
 
 
-async def read(run_id: str, *, at: int | None = None, store: Where = None) -> Trajectory:
-    """A run as recorded, without opening it; with `at` as it stood when that step was complete."""
+async def read(
+    run_id: str, *, at: int | None = None, store: Where = None, owner: str | None = None
+) -> Trajectory:
+    """A run as recorded, without opening it; with `at` as it stood when that step was complete.
+
+    With an `owner`, another's run is not found (`RunNotFoundError`).
+    """
     async with store_at(store) as opened:
-        record = await load(opened, run_id)
+        record = await load_of(opened, run_id, owner)
     if at is None:
         return record
     shared = Trajectory(run_id, find_fork_point(record, at).shared)
@@ -292,11 +317,14 @@ async def batch(
     at_once: int = 8,
     store: Where = None,
     on_done: Callable[[int, int, Result[A_co]], None] | None = None,
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> list[Result[A_co]]:
     """Answer many goals, `at_once` at a time; returns the results in the order of the goals.
 
     `on_done(done, total, result)` is called as each run ends. A run whose model failed has the
-    status "failed" and the error as its reason; its record stays open.
+    status "failed" and the error as its reason; its record stays open. All have the same `labels`
+    and `owner`.
     """
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")
@@ -309,7 +337,7 @@ async def batch(
 
     async def one(opened: Store, index: int, goal: Question) -> None:
         async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
-            journal = await start(agent, goal, opened, run_id=run_id)
+            journal = await start(agent, goal, opened, run_id=run_id, labels=labels, owner=owner)
             try:
                 outcome = await drive(agent, journal)
             except ModelError as error:

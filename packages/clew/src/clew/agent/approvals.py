@@ -6,9 +6,11 @@ resume after a ruling. `clew.pending_approvals` lists all runs, and `clew.rule` 
 
 import contextlib
 import logging
+from collections.abc import Mapping
 from typing import Final
 
 from clew.agent.foreign import ForeignRunError
+from clew.agent.labels import load_of, wanted
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
@@ -35,15 +37,19 @@ __all__ = [
 LOG: Final = logging.getLogger("clew")
 
 
-async def pending_approvals(*, store: Where = None) -> tuple[PendingApproval, ...]:
-    """All calls that wait for a person's ruling in a store, oldest first.
+async def pending_approvals(
+    *, store: Where = None, labels: Mapping[str, str] | None = None, owner: str | None = None
+) -> tuple[PendingApproval, ...]:
+    """The calls that wait for a person's ruling in a store, oldest first.
 
+    All of them, or those in runs with these `labels` and of this `owner`.
     A call with a ruling no longer waits, even if its run has not continued yet. A run that cannot
     be read is logged, and does not affect the others.
     """
     async with store_at(store) as opened:
         approvals: list[PendingApproval] = []
-        for info in [*await opened.runs(status="open"), *await opened.runs(status="held")]:
+        waiting = [*await opened.runs(status="open"), *await opened.runs(status="held")]
+        for info in filter(wanted(labels, owner), waiting):
             try:
                 approvals += await _held(opened, info.run_id)
             except StoreError as error:
@@ -114,6 +120,7 @@ async def rule(
     by: str = "",
     seen: str = "",
     store: Where = None,
+    owner: str | None = None,
 ) -> None:
     """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
 
@@ -122,14 +129,15 @@ async def rule(
     asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
     completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
     arguments, or has a different ruling; and for arguments or an answer that JSON cannot carry, or
-    that do not fit the schema, and for a run that came from outside.
+    that do not fit the schema, and for a run that came from outside. With an `owner`, another's
+    run is not found.
     """
     for what, value in (("args", args), ("answer", answer)):
         if problem := unfit(value):
             message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
             raise ConfigError(message)
     async with store_at(store) as opened:
-        record = await load(opened, run_id)
+        record = await load_of(opened, run_id, owner)
         if record.is_foreign:
             raise ForeignRunError(run_id)
         waiting = record.call(call)
@@ -217,12 +225,15 @@ async def _notify_ancestors(store: Store, trajectory: Trajectory, by: str) -> No
             await store.post(above.run_id, encode_message(Ruling(call.key, allow=True, by=by)))
 
 
-async def cancel(run_id: str, *, why: str = "", store: Where = None) -> None:
+async def cancel(
+    run_id: str, *, why: str = "", store: Where = None, owner: str | None = None
+) -> None:
     """Ask a run, through its inbox, to close what is pending and stop, with its sub-runs.
 
     You can also cancel a sub-run alone; its parent then continues without its answer.
     """
     async with store_at(store) as opened:
+        await load_of(opened, run_id, owner)
         await _cancel(opened, run_id, why)
         await _notify_ancestors(opened, await load(opened, run_id), "")
 

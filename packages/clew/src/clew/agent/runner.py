@@ -1,9 +1,11 @@
 """Runs opened, driven and left: whose agent it is, and what a worker that leaves may have cost."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.foreign import ForeignRunError, close_off
+from clew.agent.labels import checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
 from clew.agent.result import Result, complete_result
 from clew.context.compaction import asks_model
@@ -89,6 +91,8 @@ async def start(
     grant: Grant | None = None,
     trust: Trust = "trusted",
     done: tuple[Done, ...] = (),
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> Journal:
     """Begin a run's record without thinking yet.
 
@@ -113,6 +117,8 @@ async def start(
         grant,
         trust,
         done,
+        checked_labels(labels),
+        checked_owner(owner),
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 
@@ -203,6 +209,8 @@ async def start_or_take_up(
     grant: Grant | None = None,
     trust: Trust = "trusted",
     done: tuple[Done, ...] = (),
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> Journal:
     """Open the run of this id for work: begun now, or taken up where its record is.
 
@@ -214,6 +222,7 @@ async def start_or_take_up(
         return await start(
             agent, goal, store, run_id=run_id, parent=parent,
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
+            labels=labels, owner=owner,
         )  # fmt: skip
     served = trajectory.parent_call or trajectory.started.parent
     another = not parent and not same_question(

@@ -227,6 +227,7 @@ class Delegation(msgspec.Struct, frozen=True):
             self.agent, goal, sub.store, sub.run_id,
             accept_change=True, listener=listener, origin=self.origin,
             parent=sub.parent, grant=sub.grant, trust=sub.trust, done=done,
+            labels=sub.labels, owner=sub.owner or None,
         )  # fmt: skip
 
     async def _done(self, sub: SubRun) -> tuple[Done, ...]:

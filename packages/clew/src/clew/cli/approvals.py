@@ -9,10 +9,11 @@ import anyio
 import click
 
 from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
+from clew.agent.labels import runs_with
 from clew.cli.approval_prompts import document, leave_word, render_approval, show_call
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
@@ -22,10 +23,19 @@ from clew.interfaces import Store
 
 @click.command("list")
 @click.option("--interactive", "-i", is_flag=True, help="Ask you about each.")
+@LABEL
+@OWNER
 @STORE
 @JSON
 @DEBUG
-def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> int:
+def list_approvals(
+    store: str | None,
+    labels: dict[str, str],
+    owner: str | None,
+    *,
+    interactive: bool,
+    as_json: bool,
+) -> int:
     """List the calls that wait for approval in all runs of the store, the oldest first.
 
     For each it shows the arguments, why it waits, since when, and the commands to decide on it.
@@ -34,7 +44,7 @@ def list_approvals(store: str | None, *, interactive: bool, as_json: bool) -> in
     if interactive and as_json:
         message = "give --interactive or --json, not both"
         raise ConfigError(message)
-    waiting, foreign = anyio.run(partial(_waiting, store))
+    waiting, foreign = anyio.run(partial(_waiting, store, labels, owner))
     if foreign:
         say(_untrusted(foreign, store), err=as_json)
     if interactive and waiting:
@@ -71,12 +81,15 @@ def _walk(waiting: list[tuple[PendingApproval, str]], store: str | None) -> int:
     return ANSWERED
 
 
-async def _waiting(store: str | None) -> tuple[list[tuple[PendingApproval, str]], list[str]]:
+async def _waiting(
+    store: str | None, labels: dict[str, str], owner: str | None
+) -> tuple[list[tuple[PendingApproval, str]], list[str]]:
     """What waits, and how its run goes on; and the runs that wait and that somebody else began."""
     async with existing(store) as opened:
-        waiting = await pending_approvals(store=opened)
+        waiting = await pending_approvals(store=opened, labels=labels, owner=owner)
         listed = {run_id for each in waiting for run_id in (each.run_id, each.root)}
-        held = [it.run_id for it in await opened.runs(status="held") if it.run_id not in listed]
+        stopped = await runs_with(opened, status="held", labels=labels, owner=owner)
+        held = [it.run_id for it in stopped if it.run_id not in listed]
         foreign = [run_id for run_id in held if await _is_foreign(opened, run_id)]
         told = [(each, await _continue_hint(opened, each.root, store)) for each in waiting]
         return told, foreign

@@ -9,7 +9,9 @@ from clew.cli.agents import assemble, options
 from clew.cli.memory import tell_memories
 from clew.cli.options import (
     ATTACH,
+    LABEL,
     LOG_DIR,
+    OWNER,
     QUESTION,
     STORE,
     Attached,
@@ -54,6 +56,8 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
     shell_complete=completers.models,
     help="With --votes: the model that decides if answers differ.  [default: most votes]",
 )
+@LABEL
+@OWNER
 @agent_options
 @STORE
 @LOG_DIR
@@ -67,6 +71,8 @@ async def ask(
     log_dir: str | None,
     votes: int | None,
     verifier: str | None,
+    labels: dict[str, str],
+    owner: str | None,
     **arguments: Json,
 ) -> ShownResult:
     """Answer QUESTION, and record every thought, call and observation.
@@ -76,6 +82,8 @@ async def ask(
     spec, wish = options(arguments), _vote_request(votes, verifier, log_dir)
     if wish is not None and attached:
         raise click.UsageError("--votes hands on words alone: leave --attach out.")
+    if wish is not None and (labels or owner):
+        raise click.UsageError("--votes takes no --label and no --owner: leave them out.")
     made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as opened_store:
@@ -89,6 +97,8 @@ async def ask(
             store=opened_store,
             listener=screen.listener,
             origin=origin(made.spec),
+            labels=labels,
+            owner=owner,
         ) as opened:
             if made.spec.memory:
                 await tell_memories(made.spec.memory, question, opened.run_id, opened_store)

@@ -59,6 +59,20 @@ def _word(context: click.Context, parameter: click.Parameter, value: str | None)
     return "" if value is None else readable(value)
 
 
+def _labels(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str]:
+    """Labels by name."""
+    labels: dict[str, str] = {}
+    for each in value:
+        name, equals, text = each.partition("=")
+        if not name or not equals:
+            message = f"{each!r} is no label: write NAME=VALUE."
+            raise click.BadParameter(message, context, parameter)
+        labels[name] = text
+    return labels
+
+
 Attached: TypeAlias = tuple[Image | Audio | File, ...]
 
 
@@ -184,6 +198,15 @@ MCP: Final = click.option(
     help="Use the tools of this MCP server: a command line or a URL, or NAME=… of either. Several "
     "times for several.",
 )
+LABEL: Final = click.option(
+    "--label",
+    "labels",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_labels,
+    help="A label of the run, or that runs must have. Repeatable.",
+)
+OWNER: Final = _name("--owner", "NAME", "Whose run it is, or whose runs.")
 QUEUE: Final = _name(
     "--queue",
     "NAME",

@@ -209,6 +209,10 @@ def started(event: Started) -> Iterator[TextBlock]:
         told += f" and {more:,} more"
     made_of = f"{event.spec.model}, {event.spec.codec}, tools: "
     yield TextBlock("Agent", inert(made_of + told), "dim")
+    if event.labels or event.owner:
+        owner = ["owner " + event.owner] if event.owner else []
+        labels = [f"{name}={value}" for name, value in event.labels.items()]
+        yield TextBlock("Labels", inert(", ".join([*owner, *labels])), "dim")
     yield from _done_before(event)
 
 

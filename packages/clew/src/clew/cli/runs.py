@@ -9,8 +9,9 @@ import anyio
 import click
 
 from clew import StoreError
+from clew.agent.labels import runs_with
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.options import DEBUG, JSON, STORE
+from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.store_option import command, existing, exists, redacted_location
@@ -38,10 +39,21 @@ GOAL = 60
     "--broken", is_flag=True, help="Show only runs that were set aside, and how to continue them."
 )
 @click.option("--watch", "watching", is_flag=True, help="Show their status until Ctrl-C.")
+@LABEL
+@OWNER
 @STORE
 @JSON
 @DEBUG
-def runs(max_runs: int, store: str | None, *, broken: bool, watching: bool, as_json: bool) -> int:
+def runs(
+    max_runs: int,
+    store: str | None,
+    labels: dict[str, str],
+    owner: str | None,
+    *,
+    broken: bool,
+    watching: bool,
+    as_json: bool,
+) -> int:
     """List runs, the latest first: id, time, status, entries, question.
 
     With --watch, a table of their status (waiting for a worker, working, held, answered …), kept up
@@ -54,9 +66,12 @@ def runs(max_runs: int, store: str | None, *, broken: bool, watching: bool, as_j
         message = "--broken and --watch exclude each other: give one of them."
         raise click.UsageError(message)
     if watching:
+        if labels or owner:
+            message = "--watch shows all runs: leave --label and --owner out."
+            raise click.UsageError(message)
         anyio.run(partial(_watch, max_runs, store, as_json=as_json))
         return ANSWERED
-    listing = partial(_list, max_runs, store, broken=broken)
+    listing = partial(_list, max_runs, store, labels, owner, broken=broken)
     listed, lost = anyio.run(listing) if exists(store) else ([], [])
     code = FAILED if lost else ANSWERED
     if as_json:
@@ -108,16 +123,16 @@ async def _watch(max_runs: int, store: str | None, *, as_json: bool) -> None:
 
 
 async def _list(
-    max_runs: int, store: str | None, *, broken: bool
+    max_runs: int, store: str | None, labels: dict[str, str], owner: str | None, *, broken: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The runs to show; where there is none, also what of a damaged store is lost."""
     async with existing(store) as opened:
         if broken:
-            aside = [info for info in await opened.runs(status="failed") if _is_broken(info)]
-            infos = aside[: max_runs if max_runs > 0 else None]
+            failed = await runs_with(opened, status="failed", labels=labels, owner=owner)
+            infos = [info for info in failed if _is_broken(info)][: max_runs or None]
         else:
-            infos = await opened.runs(max(max_runs, 0))
-        _, lost = ([], []) if infos else await verify(store=opened)
+            infos = await runs_with(opened, max_runs, labels=labels, owner=owner)
+        _, lost = ([], []) if infos or labels or owner else await verify(store=opened)
         described = [_described(info, await _fork_of(opened, info)) for info in infos]
         return described, [remark.why for remark in lost]
 
@@ -151,4 +166,6 @@ def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json
         "fork_of": fork_of,
         "parent": "" if fork_of or run is None else run.started.parent,
         "question": "" if run is None else run.started.goal,
+        "labels": {} if run is None else {**run.started.labels},
+        "owner": "" if run is None else run.started.owner,
     }

@@ -2,7 +2,7 @@
 
 import shlex
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 import click
@@ -15,6 +15,8 @@ from clew.cli.options import (
     ATTACH,
     DEBUG,
     JSON,
+    LABEL,
+    OWNER,
     QUESTION,
     QUEUE,
     QUIET,
@@ -50,6 +52,8 @@ It prints the run's id. `clew worker` executes the run, here or elsewhere.
 @QUESTION
 @ATTACH
 @QUEUE
+@LABEL
+@OWNER
 @click.option("--wait", is_flag=True, help="Show the run while a worker executes it, to its end.")
 @agent_options
 @STORE
@@ -61,6 +65,8 @@ def submit_command(
     attached: Attached,
     queue: str,
     store: str | None,
+    labels: dict[str, str],
+    owner: str | None,
     *,
     wait: bool,
     as_json: bool,
@@ -74,22 +80,39 @@ def submit_command(
     """
     wanted, asked = options(arguments), with_attached(question, attached)
     with watching(as_json=as_json, quiet=quiet) as screen:
-        end = anyio.run(partial(_submit, asked, wanted, queue, screen, store=store, wait=wait))
+        whose = Whose(labels, owner)
+        submitting = partial(_submit, asked, wanted, queue, screen, whose, store=store, wait=wait)
+        end = anyio.run(submitting)
     if isinstance(end, ShownResult):
         return finish(end, as_json=as_json)
     say(json_text({"run_id": end, "queue": queue}) if as_json else end)
     return ANSWERED
 
 
+class Whose(NamedTuple):
+    """What is said of a run to find it again."""
+
+    labels: dict[str, str]
+    owner: str | None
+
+
 async def _submit(
-    question: Question, spec: Spec, queue: str, screen: RunScreen, *, store: str | None, wait: bool
+    question: Question,
+    spec: Spec,
+    queue: str,
+    screen: RunScreen,
+    whose: Whose,
+    *,
+    store: str | None,
+    wait: bool,
 ) -> ShownResult | str:
     made = await assemble(spec, screen)
     store = store or made.spec.store or None
     async with store_at(shared_location(store)) as opened:
         run_id = await submit(
-            made.agent, question, store=opened, queue=queue, origin=origin(made.spec)
-        )
+            made.agent, question, store=opened, queue=queue, origin=origin(made.spec),
+            labels=whose.labels, owner=whose.owner,
+        )  # fmt: skip
         if not wait:
             return run_id
         screen.put(TextBlock("Submitted", f"{run_id}, to the queue {queue}", "dim"))

@@ -482,7 +482,8 @@ class Started(Event, frozen=True):
     the same agent again; nothing in the core reads it. `parent` is the call key
     (`run_id:step.index`) that a sub-run serves, `grant` its budget, and `trust` that of its goal:
     untrusted if a model wrote it after reading untrusted text. Workers of the `queue` execute the
-    run. `done` lists side effects of earlier runs for the same task.
+    run. `done` lists side effects of earlier runs for the same task. `labels` and `owner` are what
+    a program says of the run to find it again, and whose it is; sub-runs and forks have the same.
     """
 
     question: Asked
@@ -495,6 +496,8 @@ class Started(Event, frozen=True):
     grant: Grant | None = None
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
+    labels: dict[str, str] = {}
+    owner: str = ""
 
     @property
     def goal(self) -> str:

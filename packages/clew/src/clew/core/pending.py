@@ -25,7 +25,8 @@ class PendingApproval:
     the arguments and the attempts so far: passed to `rule`, it restricts the ruling to exactly
     these. `asks` is the JSON Schema of the answer that the call wants with the ruling, if any.
     `origins` say where values of its arguments come from, as far as the guard that held it knows.
-    `behind` are the calls that wait behind it, and go ahead once a person has ruled.
+    `behind` are the calls that wait behind it, and go ahead once a person has ruled. `labels` and
+    `owner` are those of the run.
     """
 
     run_id: str
@@ -41,6 +42,8 @@ class PendingApproval:
         default_factory=dict[str, tuple[Origin, ...]], hash=False
     )
     behind: tuple[Action, ...] = field(default=(), hash=False)
+    labels: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    owner: str = ""
 
 
 def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingApproval]:
@@ -52,6 +55,7 @@ def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingAppr
             trajectory.run_id, call.key, call.action.name, call.args, _why(call, judged.verdict),
             since, call.question, root or trajectory.run_id, judged.verdict.asks,
             judged.verdict.origins, (*_behind(trajectory, call),),
+            trajectory.started.labels, trajectory.started.owner,
         )  # fmt: skip
 
 

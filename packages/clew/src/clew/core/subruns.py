@@ -150,6 +150,7 @@ async def _end(
         call.child, f"{journal.run_id}:{call.key}", call.args, grant, journal.store,
         close=close, waited=waited, trust=journal.trajectory.trust,
         done=tuple(journal.trajectory.done_elsewhere), among=siblings_at(journal, call),
+        labels=(first := journal.trajectory.started).labels, owner=first.owner,
     )  # fmt: skip
     try:
         return await tool.run(sub)

@@ -3,12 +3,13 @@
 Workers are whatever serves the queue of the run, in this process or another (`clew.workers`).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 import anyio
 
 from clew.agent.agent import Agent
+from clew.agent.labels import load_of
 from clew.agent.question import Question
 from clew.agent.runner import start
 from clew.core.events import Entry, Json, Trust
@@ -36,13 +37,15 @@ async def submit(
     run_id: str = "",
     origin: dict[str, Json] | None = None,
     trust: Trust = "trusted",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
     The worker needs the agent: from Python you pass it to the worker; for the command line and
     agent files it builds it from the `origin`. `trust` is that of the goal: untrusted if no person
-    wrote it. Raises `ConfigError` if workers cannot share the
-    store.
+    wrote it; `labels` and `owner` are as in `clew.run`. Raises `ConfigError` if workers cannot
+    share the store.
     """
     check_argument("agent", agent, Agent, "an Agent")
     check_text("queue", queue)
@@ -52,18 +55,23 @@ async def submit(
     async with store_at(store) as opened:
         shared(opened)
         journal = await start(
-            agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust
-        )
+            agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust,
+            labels=labels, owner=owner,
+        )  # fmt: skip
         return journal.run_id
 
 
-async def follow(run_id: str, *, store: Where = None) -> AsyncGenerator[Entry]:
+async def follow(
+    run_id: str, *, store: Where = None, owner: str | None = None
+) -> AsyncGenerator[Entry]:
     """Yield the entries of a run, past and future, until it stops.
 
     It only reads, whichever process writes. A held run has stopped too, unless the ruling is in its
-    inbox. Raises `StoreError` if the run is unknown.
+    inbox. Raises `StoreError` if the run is unknown, or is not the `owner`'s.
     """
     async with store_at(store) as opened:
+        if owner is not None:
+            await load_of(opened, run_id, owner)
         trajectory = Trajectory(run_id)
         while True:
             seen = len(trajectory)

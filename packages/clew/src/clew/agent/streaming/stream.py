@@ -1,6 +1,6 @@
 """A run as it happens: its entries, and the words of a reply as they arrive."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -97,7 +97,13 @@ class _Forward:
 
 @asynccontextmanager
 async def stream(
-    agent: Agent[A_co], goal: Question, *, store: Where = None, run_id: str = ""
+    agent: Agent[A_co],
+    goal: Question,
+    *,
+    store: Where = None,
+    run_id: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
 ) -> AsyncGenerator[Stream[A_co]]:
     """Answer a goal and yield every entry and token: `async with … as events`, `async for`.
 
@@ -107,7 +113,9 @@ async def stream(
     """
 
     def work(listener: Listener) -> Coroutine[Any, Any, Result[A_co]]:
-        return run(agent, goal, store=store, run_id=run_id, listener=listener)
+        return run(
+            agent, goal, store=store, run_id=run_id, listener=listener, labels=labels, owner=owner
+        )
 
     working = _RunWork(work)
     try:

@@ -1,0 +1,169 @@
+"""Labels and the owner of a run: what a program says of it, to find it again and keep it apart."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from clew.core.events import Started
+from clew.core.interfaces import RunInfo, Store
+from clew.core.journal import load
+from clew.core.redaction import redact
+from clew.core.trajectory import Trajectory
+from clew.stores import Where, store_at
+from clew.stores.listing import Summary, summary
+from clew.stores.refusals import unknown_run
+from clew.support.arguments import check_argument, check_number
+from clew.support.errors import ConfigError
+from clew.support.settings import check_text
+from clew.support.short_text import cut
+
+MAX_LABELS: Final = 16
+MAX_NAME: Final = 64
+"""Characters that the name of a label may have."""
+
+MAX_VALUE: Final = 256
+"""Characters that the value of a label may have, or an owner."""
+
+MAX_TITLE: Final = 80
+_PAGE: Final = 200
+
+
+def checked_labels(labels: Mapping[str, str] | None) -> dict[str, str]:
+    """The labels of a new run. Raises `ConfigError` for too many, too long or empty ones."""
+    if labels is None:
+        return {}
+    check_argument("labels", labels, Mapping, 'a dict of texts, as {"user": "u17"}')
+    if len(labels) > MAX_LABELS:
+        message = f"labels has {len(labels)} names: give {MAX_LABELS} at most"
+        raise ConfigError(message, field="labels")
+    for name, value in labels.items():
+        _check_length("the name of a label", name, MAX_NAME)
+        _check_length(f"the label {name!r}", value, MAX_VALUE, empty=True)
+    return dict(labels)
+
+
+def checked_owner(owner: str | None) -> str:
+    """The owner of a new run, "" for nobody. Raises `ConfigError` for an empty name or a secret.
+
+    "" is refused: a program that does not know who asks must not see everybody's runs.
+    """
+    if owner is None:
+        return ""
+    _check_length("the owner", owner, MAX_VALUE)
+    if redact(owner) != owner:
+        message = "the owner holds a secret, which no record keeps: name it by something else"
+        raise ConfigError(message, field="owner")
+    return owner
+
+
+def _check_length(what: str, value: object, most: int, *, empty: bool = False) -> None:
+    check_text(what, value)
+    size = len(str(value))
+    if not size and not empty:
+        message = f"{what} is empty: name it, or leave it out"
+        raise ConfigError(message)
+    if size > most:
+        message = f"{what} has {size} characters: give {most} at most"
+        raise ConfigError(message)
+
+
+async def load_of(store: Store, run_id: str, owner: str | None = None) -> Trajectory:
+    """The record of a run. With an `owner`, another's run is not found, like one that is missing.
+
+    Raises `RunNotFoundError`, and `ConfigError` for an owner that cannot be one.
+    """
+    wanted = checked_owner(owner)
+    record = await load(store, run_id)
+    if wanted and record.started.owner != wanted:
+        raise unknown_run(run_id)
+    return record
+
+
+def wanted(labels: Mapping[str, str] | None, owner: str | None) -> Callable[[RunInfo], bool]:
+    """Whether a run in a listing has these labels and this owner.
+
+    One whose first line cannot be read is wanted only where all runs are.
+    """
+    named, whose = checked_labels(labels), checked_owner(owner)
+
+    def fits(info: RunInfo) -> bool:
+        if not named and not whose:
+            return True
+        run = summary(info)
+        if run is None or (whose and run.started.owner != whose):
+            return False
+        return named.items() <= run.started.labels.items()
+
+    return fits
+
+
+async def runs_with(
+    store: Store,
+    limit: int = 0,
+    *,
+    status: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+) -> list[RunInfo]:
+    """The runs of a store with these labels and of this owner, last written first.
+
+    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, many are looked at.
+    """
+    fits, listed = wanted(labels, owner), list[RunInfo]()
+    last: RunInfo | None = None
+    while page := await store.runs(_PAGE, last, status):
+        listed += filter(fits, page)
+        last = page[-1]
+        if len(page) < _PAGE or 0 < limit <= len(listed):
+            break
+    return listed[:limit] if limit else listed
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in a listing, as its first and last entry tell it.
+
+    `title` is its label of that name, or else the first line of its question. `at` is the time of
+    the last entry (Unix milliseconds). `parent` is the call that a sub-run serves.
+    """
+
+    run_id: str
+    title: str
+    status: str
+    at: int
+    labels: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    owner: str = ""
+    parent: str = ""
+
+
+async def list_runs(
+    limit: int = 20,
+    *,
+    store: Where = None,
+    status: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+) -> list[RunSummary]:
+    """The runs with these labels and of this owner, last written first: `limit` of them, 0 for all.
+
+    `status` is "open", or how they ended. What a newer clew wrote is left out.
+    """
+    check_number("limit", limit, 0)
+    async with store_at(store) as opened:
+        infos = await runs_with(opened, limit, status=status, labels=labels, owner=owner)
+    told = ((info, summary(info)) for info in infos)
+    return [_summary(info, run) for info, run in told if run is not None]
+
+
+def _summary(info: RunInfo, run: Summary) -> RunSummary:
+    started = run.started
+    return RunSummary(
+        info.run_id, title_of(started), "open" if run.stop is None else run.stop.status,
+        info.last.at, started.labels, started.owner, "" if info.base else started.parent,
+    )  # fmt: skip
+
+
+def title_of(started: Started) -> str:
+    """What a run is called in a listing."""
+    lines = started.goal.strip().splitlines() or [""]
+    return started.labels.get("title") or cut(lines[0], MAX_TITLE)
