@@ -69,6 +69,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     AgentTool: SPEC | {"grant": None, "weight": "", "caps": {}},
     SubRun: {
         "listener": None, "close": "", "waited": False, "trust": "trusted", "done": (), "among": (),
+        "labels": {}, "owner": "",
     },
     CallContext: {"task": "", "answer": None},
     Part: {
@@ -96,7 +97,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     NextMove: {"why": "", "less": None, "tripped": None},
     ForkPoint: {"again": (), "changed": (), "done": ()},
     Replayed: {"passed_over": ()},
-    PendingApproval: {"asks": None, "origins": {}, "behind": ()},
+    PendingApproval: {"asks": None, "origins": {}, "behind": (), "labels": {}, "owner": ""},
     Call: {
         "verdict": None, "hints": (), "ruling": None, "attempts": (), "begun": (),
         "observation": None, "deadline": 0, "again": False, "revised": None, "revision": "",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from clew.agent.foreign import ForeignRunError
-from clew.agent.labels import load_of, wanted
+from clew.agent.labels import checked_labels, checked_owner, load_of
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
@@ -21,6 +21,7 @@ from clew.core.pending import PendingApproval, ancestors, pending_here, pending_
 from clew.core.redaction import Redaction, secrets
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
+from clew.stores.listing import has_labels
 from clew.support.errors import ConfigError, RunNotFoundError, StoreError
 from clew.support.json_arguments import REFUSED, unfit
 from clew.tools.schema import compile_schema
@@ -49,7 +50,8 @@ async def pending_approvals(
     async with store_at(store) as opened:
         approvals: list[PendingApproval] = []
         waiting = [*await opened.runs(status="open"), *await opened.runs(status="held")]
-        for info in filter(wanted(labels, owner), waiting):
+        fits = has_labels(checked_labels(labels), checked_owner(owner))
+        for info in filter(fits, waiting):
             try:
                 approvals += await _held(opened, info.run_id)
             except StoreError as error:

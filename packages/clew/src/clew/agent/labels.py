@@ -1,6 +1,6 @@
 """Labels and the owner of a run: what a program says of it, to find it again and keep it apart."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,7 +10,7 @@ from clew.core.journal import load
 from clew.core.redaction import redact
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
-from clew.stores.listing import Summary, summary
+from clew.stores.listing import Summary, runs_with, summary
 from clew.stores.refusals import unknown_run
 from clew.support.arguments import check_argument, check_number
 from clew.support.errors import ConfigError
@@ -25,7 +25,6 @@ MAX_VALUE: Final = 256
 """Characters that the value of a label may have, or an owner."""
 
 MAX_TITLE: Final = 80
-_PAGE: Final = 200
 
 
 def checked_labels(labels: Mapping[str, str] | None) -> dict[str, str]:
@@ -56,14 +55,14 @@ def checked_owner(owner: str | None) -> str:
     return owner
 
 
-def _check_length(what: str, value: object, most: int, *, empty: bool = False) -> None:
+def _check_length(what: str, value: object, max_chars: int, *, empty: bool = False) -> None:
     check_text(what, value)
     size = len(str(value))
     if not size and not empty:
         message = f"{what} is empty: name it, or leave it out"
         raise ConfigError(message)
-    if size > most:
-        message = f"{what} has {size} characters: give {most} at most"
+    if size > max_chars:
+        message = f"{what} has {size} characters: give {max_chars} at most"
         raise ConfigError(message)
 
 
@@ -72,51 +71,11 @@ async def load_of(store: Store, run_id: str, owner: str | None = None) -> Trajec
 
     Raises `RunNotFoundError`, and `ConfigError` for an owner that cannot be one.
     """
-    wanted = checked_owner(owner)
+    expected = checked_owner(owner)
     record = await load(store, run_id)
-    if wanted and record.started.owner != wanted:
+    if expected and record.started.owner != expected:
         raise unknown_run(run_id)
     return record
-
-
-def wanted(labels: Mapping[str, str] | None, owner: str | None) -> Callable[[RunInfo], bool]:
-    """Whether a run in a listing has these labels and this owner.
-
-    One whose first line cannot be read is wanted only where all runs are.
-    """
-    named, whose = checked_labels(labels), checked_owner(owner)
-
-    def fits(info: RunInfo) -> bool:
-        if not named and not whose:
-            return True
-        run = summary(info)
-        if run is None or (whose and run.started.owner != whose):
-            return False
-        return named.items() <= run.started.labels.items()
-
-    return fits
-
-
-async def runs_with(
-    store: Store,
-    limit: int = 0,
-    *,
-    status: str = "",
-    labels: Mapping[str, str] | None = None,
-    owner: str | None = None,
-) -> list[RunInfo]:
-    """The runs of a store with these labels and of this owner, last written first.
-
-    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, many are looked at.
-    """
-    fits, listed = wanted(labels, owner), list[RunInfo]()
-    last: RunInfo | None = None
-    while page := await store.runs(_PAGE, last, status):
-        listed += filter(fits, page)
-        last = page[-1]
-        if len(page) < _PAGE or 0 < limit <= len(listed):
-            break
-    return listed[:limit] if limit else listed
 
 
 @dataclass(frozen=True)
@@ -150,9 +109,12 @@ async def list_runs(
     """
     check_number("limit", limit, 0)
     async with store_at(store) as opened:
-        infos = await runs_with(opened, limit, status=status, labels=labels, owner=owner)
-    told = ((info, summary(info)) for info in infos)
-    return [_summary(info, run) for info, run in told if run is not None]
+        infos = await runs_with(
+            opened, limit, status=status,
+            labels=checked_labels(labels), owner=checked_owner(owner),
+        )  # fmt: skip
+    pairs = ((info, summary(info)) for info in infos)
+    return [_summary(info, run) for info, run in pairs if run is not None]
 
 
 def _summary(info: RunInfo, run: Summary) -> RunSummary:

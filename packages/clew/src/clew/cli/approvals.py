@@ -9,7 +9,6 @@ import anyio
 import click
 
 from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
-from clew.agent.labels import runs_with
 from clew.cli.approval_prompts import document, leave_word, render_approval, show_call
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
@@ -19,6 +18,7 @@ from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, existing, redacted_location
 from clew.interfaces import Store
+from clew.stores.listing import runs_with
 
 
 @click.command("list")
@@ -88,7 +88,7 @@ async def _waiting(
     async with existing(store) as opened:
         waiting = await pending_approvals(store=opened, labels=labels, owner=owner)
         listed = {run_id for each in waiting for run_id in (each.run_id, each.root)}
-        stopped = await runs_with(opened, status="held", labels=labels, owner=owner)
+        stopped = await runs_with(opened, status="held", labels=labels, owner=owner or "")
         held = [it.run_id for it in stopped if it.run_id not in listed]
         foreign = [run_id for run_id in held if await _is_foreign(opened, run_id)]
         told = [(each, await _continue_hint(opened, each.root, store)) for each in waiting]

@@ -9,7 +9,6 @@ import anyio
 import click
 
 from clew import StoreError
-from clew.agent.labels import runs_with
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
 from clew.cli.run_here import unless_interrupted
@@ -18,7 +17,7 @@ from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.cli.watch import watch
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
-from clew.stores.listing import summary
+from clew.stores.listing import runs_with, summary
 from clew.support.short_text import one_line
 from clew.workers import is_set_aside
 
@@ -128,10 +127,10 @@ async def _list(
     """The runs to show; where there is none, also what of a damaged store is lost."""
     async with existing(store) as opened:
         if broken:
-            failed = await runs_with(opened, status="failed", labels=labels, owner=owner)
+            failed = await runs_with(opened, status="failed", labels=labels, owner=owner or "")
             infos = [info for info in failed if _is_broken(info)][: max_runs or None]
         else:
-            infos = await runs_with(opened, max_runs, labels=labels, owner=owner)
+            infos = await runs_with(opened, max_runs, labels=labels, owner=owner or "")
         _, lost = ([], []) if infos or labels or owner else await verify(store=opened)
         described = [_described(info, await _fork_of(opened, info)) for info in infos]
         return described, [remark.why for remark in lost]

@@ -3,25 +3,30 @@
 A store of your own that reads all its runs anyway needs only `page` and `matching`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from clew.core.events import Started, Stop, decode
-from clew.core.interfaces import Append, RunInfo
+from clew.core.interfaces import Append, RunInfo, Store
 
 __all__ = [
     "Summary",
+    "has_labels",
     "matching",
     "page",
+    "runs_with",
     "status_after",
     "status_of",
     "summary",
 ]
 
 OPEN: Final = "open"
+NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
+_PAGE: Final = 200
 
 
 class _End(msgspec.Struct):
@@ -85,6 +90,47 @@ def page(
             listed = [info for info in listed if info.last.at < after.last.at]
     if status:
         listed = [info for info in listed if status_of(info.last.body) == status]
+    return listed[:limit] if limit else listed
+
+
+def has_labels(labels: Mapping[str, str], owner: str = "") -> Callable[[RunInfo], bool]:
+    """Whether a run in a listing has these labels, and this owner unless that is "".
+
+    One whose first line cannot be read fits only where all runs do.
+    """
+
+    def fits(info: RunInfo) -> bool:
+        if not labels and not owner:
+            return True
+        run = summary(info)
+        if run is None or (owner and run.started.owner != owner):
+            return False
+        return labels.items() <= run.started.labels.items()
+
+    return fits
+
+
+async def runs_with(
+    store: Store,
+    limit: int = 0,
+    *,
+    status: str = "",
+    labels: Mapping[str, str] = NO_LABELS,
+    owner: str = "",
+) -> list[RunInfo]:
+    """The runs of a store with these labels and of this owner, last written first.
+
+    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, many are read.
+    """
+    if not labels and not owner:
+        return await store.runs(limit, status=status)
+    fits, listed = has_labels(labels, owner), list[RunInfo]()
+    last: RunInfo | None = None
+    while infos := await store.runs(_PAGE, last, status):
+        listed += filter(fits, infos)
+        last = infos[-1]
+        if len(infos) < _PAGE or 0 < limit <= len(listed):
+            break
     return listed[:limit] if limit else listed
 
 
