@@ -19,7 +19,7 @@ import anyio
 
 from benchmarks.public import Row, missing, rows
 from clew import Agent, Instructions, Limits, SqliteStore, read, run
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.core.events import encode
 from clew.core.interfaces import Store
 from clew.models.resolve import resolve

@@ -143,7 +143,7 @@ async def redrive(source: Source, record: Record, store: Store, run_id: str = "r
         ended, answer = f"open: {error}", None
     else:
         ended = result.status if result.ok else result.reason.partition(":")[0]
-        answer = result.answer
+        answer = result.raw_answer
     trajectory = await clew.read(run_id, store=store)
     return Redriven(
         record=record,

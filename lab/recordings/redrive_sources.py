@@ -12,7 +12,7 @@ from typing import Final
 
 import clew
 from clew.core.events import Effect
-from clew.core.interfaces import Bound
+from clew.core.interfaces import StopRule
 from clew_evals.texts import normal
 from recordings.forms import Record
 from recordings.text_formats import FORMATS, Format, Turn
@@ -62,7 +62,7 @@ class Source:
     succeeded: Callable[[Record], bool]
     right: Callable[[Record, str], bool] | None = None
     called: Callable[[Turn], Asked | None] = _actions
-    bounds: Callable[[Record], Sequence[Bound]] = lambda _: ()
+    bounds: Callable[[Record], Sequence[StopRule]] = lambda _: ()
     fallback: str | None = None
 
     @property

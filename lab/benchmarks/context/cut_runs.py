@@ -157,7 +157,7 @@ async def cut_at_random(form: str, seed: int, rounds: int = 4) -> CutTally:
     return tally
 
 
-async def _replayed(tally: CutTally, agent: Agent, one: Cutting, run_id: str) -> None:
+async def _replayed(tally: CutTally, agent: Agent[Any], one: Cutting, run_id: str) -> None:
     """Count a run's cuts, and replay it: every prompt has to be, to the byte, what it was."""
     before = await one.store.read(run_id)
     record = await clew.read(run_id, store=one.store)

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.offline.__main__ import outcomes, told
 from benchmarks.offline.cases import Case, halves
 from benchmarks.offline.judge import judge
-from clew.agent.result import Result
-from clew.core.events import Status, Usage
+from clew import Answered, Declined
+from clew.core.events import Status
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])
@@ -45,7 +45,8 @@ def test_the_judge_tells_a_statement_from_a_passage(
     status: Status, answer: str, verdict: str
 ) -> None:
     case = Case("a", "date", "When was it bought?", ("1999",), (("bought", "1999"),))
-    result = Result("run", status, "", answer, Usage(), 1)
+    ended = Declined if status == "declined" else Answered
+    result = ended(run_id="run", answer=answer, steps=1)
     assert judge(case, result) == verdict
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from clew import Agent, Usage
 from clew.context.call_estimate import CHARACTERS
@@ -106,7 +106,7 @@ def tariff(one: Configuration | Judge) -> Price | None:
     return one.price or price(provider, model)
 
 
-def head(agent: Agent) -> int:
+def head(agent: Agent[Any]) -> int:
     """The tokens that every prompt of an agent begins with, roughly."""
     prompt = first_prompt(agent.engine.codec, agent.engine.prompt_spec)
     parts: Sequence[Part] = prompt.head
@@ -124,7 +124,7 @@ def _means(rows: Mapping[str, Row]) -> dict[tuple[str, str], float]:
     return {key: fmean(values) for key, values in costs.items()}
 
 
-def _max_cost(agent: Agent, each: Price | None) -> float:
+def _max_cost(agent: Agent[Any], each: Price | None) -> float:
     """What the limits of a run, or of a whole vote, allow."""
     if not agent.engine.model.info.priced or each == FREE:
         return 0.0

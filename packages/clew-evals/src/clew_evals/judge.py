@@ -7,12 +7,12 @@ break in it is written as an escape, so nothing in it can pass for the judge's o
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from clew import Agent, ConfigError, Limits, Step, Trajectory
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.context.instructions import instructions
 from clew.core.events import Value
@@ -63,7 +63,7 @@ class Rating(Value, frozen=True):
     score: Annotated[int, msgspec.Meta(ge=1, le=5)]
 
 
-def judging(model: Model | str) -> Agent:
+def judging(model: Model | str) -> Agent[Rating]:
     """An agent that judges with this model; you can use any other with `answer=Rating`."""
     limits = Limits(steps=3, tool_calls=1, tokens=100_000, seconds=300)
     prompt = instructions(PROMPT).replace(tell_left="never")
@@ -78,7 +78,7 @@ class Judge:
     for an agent that does not answer with a `Rating`, or whose tools have effects.
     """
 
-    agent: Agent
+    agent: Agent[Any]
     min_grade: int = DEFAULT_MIN_GRADE
     price: Price | None = None
 

@@ -243,7 +243,7 @@ def _where(varied: Varied, index: int, base: Spec, model: str, error: AgentPartE
     return ("agent", *error.path)
 
 
-def _price(agent: Agent, spec: Spec) -> Price | None:
+def _price(agent: Agent[Any], spec: Spec) -> Price | None:
     """What the model really costs, as the spec or the table has it."""
     named = agent.engine.model.info.name if spec.planned is None else spec.model
     if named == OFFLINE or named.startswith(SIMULATED):
@@ -282,7 +282,7 @@ def without_tools(spec: Spec, names: Iterable[str]) -> tuple[Spec, list[str]]:
     return spec, rest
 
 
-def without(agent: Agent, names: Iterable[str]) -> tuple[Agent, list[str]]:
+def without(agent: Agent[Any], names: Iterable[str]) -> tuple[Agent[Any], list[str]]:
     """The agent without these tools, and the names of those it never had."""
     has = {tool.name for tool in agent.tools}
     mine = [name for name in names if name in has]

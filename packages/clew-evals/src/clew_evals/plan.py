@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace as altered
 
@@ -50,7 +50,7 @@ class Configuration:
     """
 
     name: str
-    agent: Agent
+    agent: Agent[Any]
     model: str = ""
     votes: int = 1
     verifier: Verifier | None = None
@@ -91,12 +91,12 @@ class Configuration:
         checks: Sequence[object] = self.agent.checks
         return next((check for check in checks if isinstance(check, Audits)), Grounded())
 
-    def check(self, agent: Agent) -> None:
+    def check(self, agent: Agent[Any]) -> None:
         """Raise `ConfigError` if its agent cannot vote like this."""
         if self.votes > 1:
             planned_vote(agent, self.votes, self.verifier)
 
-    def inside(self, episode: Episode, seed: int = 0) -> Agent:
+    def inside(self, episode: Episode, seed: int = 0) -> Agent[Any]:
         """The agent with the tools of an episode. Raises `ConfigError` if they do not fit."""
         there = [tool.name for tool in episode.tools]
         if missing := [name for name in self.leave_out if name not in there]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -71,7 +71,7 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
     return await _scored(trial, plan, agent, records, store, judgement, reward)
 
 
-async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> TrialRecords:
+async def _ran(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) -> TrialRecords:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
     trajectory = await load_if_begun(store, run_id)
@@ -93,7 +93,7 @@ async def _ran(trial: Trial, agent: Agent, episode: Episode, store: Store) -> Tr
     )
 
 
-async def _voted(trial: Trial, agent: Agent, episode: Episode, store: Store) -> TrialRecords:
+async def _voted(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) -> TrialRecords:
     """Several runs, and what they decided."""
     configuration, run_id = trial.configuration, trial.run_id
     for record in await _records(trial, store):
@@ -145,7 +145,7 @@ async def _judged(
 async def _scored(
     trial: Trial,
     plan: Plan,
-    agent: Agent,
+    agent: Agent[Any],
     records: TrialRecords,
     store: Store,
     judgement: Judgement | None,
@@ -209,7 +209,7 @@ def _outline(trial: Trial, status: Status, reason: str, code: StopCode = "") -> 
     )
 
 
-def _audit(trial: Trial, agent: Agent, records: TrialRecords) -> Audit | None:
+def _audit(trial: Trial, agent: Agent[Any], records: TrialRecords) -> Audit | None:
     """What the evidence says of an answer, whether or not the agent was held to it."""
     if records.answer is None or records.fallback:
         return None

@@ -185,7 +185,7 @@ async def test_the_steps_that_the_offline_rules_need(
     case, store = BY_ID[name], MemoryStore()
     result = await run(Agent(model="offline", tools=tools), case.question, store=store)
     record = await read(result.run_id, store=store)
-    assert not await wrong_with(case, result.answer, record)
+    assert not await wrong_with(case, result.raw_answer, record)
     assert result.steps == steps
     assert [call.action.name for call in record.calls] == [*calls, FINISH]
 

@@ -22,7 +22,7 @@ def check_answers(strategy: Strategy) -> None:
     A role reads the type of its default, and those that the strategy names beside it. Another type
     will do that has the same fields, and more.
     """
-    defaults: Mapping[str, Agent] = getattr(strategy, "defaults", {})
+    defaults: Mapping[str, Agent[Any]] = getattr(strategy, "defaults", {})
     others: Mapping[str, Sequence[type]] = getattr(strategy, "other_answers", {})
     for name, usual in defaults.items():
         types = getattr(strategy, name, None)

@@ -20,11 +20,11 @@ from clew.core.journal import Journal, load
 from clew.interfaces import (
     FINISH,
     AgentTool,
-    Bound,
     Json,
     Listener,
     Note,
     Parameters,
+    StopRule,
     Store,
     SubRun,
     encode,
@@ -55,11 +55,11 @@ class Branches:
     limits, which hold for each branch in any case. Its result is a `BranchResult`.
     """
 
-    agent: Agent
+    agent: Agent[Any]
     steps: int = 1
 
     @property
-    def bounded(self) -> Agent:
+    def bounded(self) -> Agent[Any]:
         """The agent that stops after `steps` steps, without a last thought.
 
         No limit says so: a branch goes on in the next one. So it is not told to finish, and its
@@ -68,7 +68,7 @@ class Branches:
         if not self.steps:
             return self.agent
         limits, pause = replace(self.agent.limits, landing=False), Pause(self.steps)
-        bounds = (*self.agent.bounds, cast("Bound", pause))  # one of clew's, which says so
+        bounds = (*self.agent.bounds, cast("StopRule", pause))  # one of clew's, which says so
         return self.agent.replace(limits=limits, bounds=bounds, fallback=None)
 
 
@@ -120,7 +120,7 @@ def _task(args: dict[str, Json]) -> str:
 class _BranchRun:
     """Runs a branch until it stops, and reports how far it got."""
 
-    agent: Agent
+    agent: Agent[Any]
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """The branch's result, or the verdict that holds it."""
@@ -167,7 +167,7 @@ def _describe(step: Step) -> str:
     return "; ".join(lines) or one_line(thought, MAX_CHARS)
 
 
-async def _begin_fork(agent: Agent, sub: SubRun, listener: Listener | None) -> Journal:
+async def _begin_fork(agent: Agent[Any], sub: SubRun, listener: Listener | None) -> Journal:
     """Start a branch as a fork of another run of the same strategy."""
     of = await load_sub_run(sub)
     try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from clew import Agent, ConfigError, Limits
 from clew.interfaces import Json
@@ -20,7 +21,7 @@ class Chaining:
     followed by one that reads its free text into the answer type.
     """
 
-    agents: Mapping[str, Agent]
+    agents: Mapping[str, Agent[Any]]
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if there are no agents, or agents without names."""

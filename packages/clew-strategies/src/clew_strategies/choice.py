@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -175,10 +175,10 @@ class Auto:
     decide if it fails; `asks` makes one of the agent's own model. The reason is in the record.
     """
 
-    agent: Agent
-    evaluator: Agent | AnyTool | None = None
-    code: Agent | None = None
-    chooser: Agent | None = None
+    agent: Agent[Any]
+    evaluator: Agent[Any] | AnyTool | None = None
+    code: Agent[Any] | None = None
+    chooser: Agent[Any] | None = None
     asks: bool = False
 
     def __post_init__(self) -> None:
@@ -204,7 +204,7 @@ class Auto:
         }
         return [name for name in GOOD_FOR if available.get(name, True)]
 
-    def _agent(self, name: str) -> Agent:
+    def _agent(self, name: str) -> Agent[Any]:
         """The agent that works in this way."""
         agent = self.agent
         if name == REACT:
@@ -220,7 +220,7 @@ class Auto:
         return strategy_agent(made[name](), agent)
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {GOOD_FOR[name]}" for name in self.ways)
         return {

@@ -39,7 +39,7 @@ SHORT_ROLE: Final = 4
 """The steps of a run that plans or judges: its reply, and what it takes to mend that."""
 
 
-def role_of(agent: Agent, prompt: str, answer: Any, *, steps: int = 0) -> Agent:
+def role_of(agent: Agent[Any], prompt: str, answer: Any, *, steps: int = 0) -> Agent[Any]:
     """An agent without tools that plans, judges or answers for `agent`.
 
     It keeps the model with its connection and parser, the format, the variants and switches of the
@@ -80,19 +80,19 @@ def _writes_only_calls(codec: Codec) -> bool:
     return codec.name.partition("/")[0].partition(":")[0] in {"code", "commands"}
 
 
-def typed_agent(agent: Agent, prompt: str, answer: type) -> Agent:
+def typed_agent(agent: Agent[Any], prompt: str, answer: type) -> Agent[Any]:
     """An agent with the same model and no tools, which answers with this type."""
     return role_of(agent, prompt, answer, steps=SHORT_ROLE)
 
 
-def solver(agent: Agent) -> Agent:
+def solver(agent: Agent[Any]) -> Agent[Any]:
     """An agent that answers a task from collected results, as `agent` was told to answer."""
     own = base_agent(agent).parts.instructions.text
     words = SOLVE if own == PROMPT.text else OWN_WORDS.format(role=SOLVE, own=own)
     return role_of(agent, words, agent.answer)
 
 
-def worker(agent: Agent) -> Agent:
+def worker(agent: Agent[Any]) -> Agent[Any]:
     """The agent for one part of a task: its answer is text, and no check applies to it.
 
     It is the agent in all else. One that answers by a strategy keeps its answer type, which those
@@ -102,6 +102,6 @@ def worker(agent: Agent) -> Agent:
     return agent.replace(answer=kept, checks=())
 
 
-def tool_list(agent: Agent) -> str:
+def tool_list(agent: Agent[Any]) -> str:
     """The names of the agent's tools, for a planner's instructions."""
     return ", ".join(tool.name for tool in base_agent(agent).tools if not tool.hidden) or "none"

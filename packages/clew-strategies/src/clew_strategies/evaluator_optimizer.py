@@ -6,7 +6,7 @@ Reflexion, each further round improves the last answer instead of starting over.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -32,8 +32,8 @@ class EvaluatorOptimizer:
     says which. The `evaluator` is an agent that reads the run and answers with a `AnswerVerdict`.
     """
 
-    agent: Agent
-    evaluator: Agent | None = None
+    agent: Agent[Any]
+    evaluator: Agent[Any] | None = None
     rounds: int = 3
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class EvaluatorOptimizer:
         return {"rounds": self.rounds}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         return {"evaluator": typed_agent(self.agent, JUDGE, AnswerVerdict)}
 

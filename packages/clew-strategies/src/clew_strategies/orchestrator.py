@@ -6,7 +6,7 @@ separate run for each part.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -48,8 +48,8 @@ class Orchestrator:
     `Subtasks`; if it gives too many, it is asked once more. The solver is told which parts failed.
     """
 
-    agent: Agent
-    divider: Agent | None = None
+    agent: Agent[Any]
+    divider: Agent[Any] | None = None
     max_workers: int = 6
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Orchestrator:
         return {"max_workers": self.max_workers}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         prompt = DIVIDE.format(max_workers=self.max_workers, tools=tool_list(self.agent))
         return {"divider": typed_agent(self.agent, prompt, Subtasks)}

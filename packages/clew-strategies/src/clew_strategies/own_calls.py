@@ -7,7 +7,7 @@ is: by that agent's guards, and by its limits on calls.
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeGuard
+from typing import Any, Final, Literal, TypeGuard
 
 from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
@@ -15,7 +15,7 @@ from clew.core.done import described_effect
 from clew.core.received import is_certain, repetitions
 from clew.guards import Provenance
 from clew.guards.caps import counted
-from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Bound, Guard, ToolSpec
+from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Guard, StopRule, ToolSpec
 from clew.support.parts import stable_name
 from clew_strategies.branches import Branches
 from clew_strategies.roles import Reader, Role
@@ -114,7 +114,7 @@ def tool_names(roles: Mapping[str, Role]) -> dict[str, str]:
 
 
 def own_guards(
-    like: Agent, agents: Sequence[Agent], roles: Mapping[str, Role]
+    like: Agent[Any], agents: Sequence[Agent[Any]], roles: Mapping[str, Role]
 ) -> tuple[Guard, ...]:
     """The guards of a strategy's record: of `like` and of the roles' agents, about their tools.
 
@@ -152,7 +152,7 @@ def own_guards(
     return (*usual, *twice, *dict.fromkeys(caps)) if called else usual
 
 
-def _origins(agents: Sequence[Agent], roles: Mapping[str, Role]) -> list[Provenance]:
+def _origins(agents: Sequence[Agent[Any]], roles: Mapping[str, Role]) -> list[Provenance]:
     """The guard that asks where arguments come from: as strict as that of any agent that acts."""
     levels = {it.parts.provenance.level for it in agents if it.parts.acts}
     levels = levels or {agents[0].parts.provenance.level}  # an evaluator may act, which none has
@@ -175,8 +175,8 @@ def _acts(role: Role) -> TypeGuard[Tool | AgentTool]:
 
 
 def own_bounds(
-    like: Agent, agents: Iterable[Agent], roles: Mapping[str, Role]
-) -> tuple[Bound, ...]:
+    like: Agent[Any], agents: Iterable[Agent[Any]], roles: Mapping[str, Role]
+) -> tuple[StopRule, ...]:
     """The bounds of a strategy's record: those of `like`, and of agents whose tools it calls."""
     names = tool_names(roles)
     bounds = [*like.bounds]
@@ -186,7 +186,7 @@ def own_bounds(
     return tuple(bounds)
 
 
-def role_agents(roles: Mapping[str, Role]) -> list[Agent]:
+def role_agents(roles: Mapping[str, Role]) -> list[Agent[Any]]:
     """The agents of the roles."""
     agents = [
         role.agent if isinstance(role, Reader | Branches) else role for role in roles.values()

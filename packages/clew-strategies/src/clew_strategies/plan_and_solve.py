@@ -5,7 +5,7 @@ Wang et al., arXiv 2305.04091, over runs with tools instead of one prompt.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -38,8 +38,8 @@ class PlanAndSolve:
     again, at most `replans` times. `planner` answers with a `StepPlan`.
     """
 
-    agent: Agent
-    planner: Agent | None = None
+    agent: Agent[Any]
+    planner: Agent[Any] | None = None
     max_steps: int = 8
     replans: int = 2
 
@@ -62,7 +62,7 @@ class PlanAndSolve:
         return {"max_steps": self.max_steps, "replans": self.replans}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         prompt = PLAN.format(tools=tool_list(self.agent), max_steps=self.max_steps)
         return {"planner": typed_agent(self.agent, prompt, StepPlan)}

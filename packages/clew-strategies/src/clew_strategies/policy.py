@@ -10,7 +10,7 @@ process that dies loses nothing.
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio.lowlevel
 
@@ -49,7 +49,10 @@ from clew_strategies.interface import (
 )
 from clew_strategies.limits import shared_caps
 from clew_strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
-from clew_strategies.roles import Role, answers_text, tool_of
+from clew_strategies.roles import ROLES, Role, answers_text, tool_of
+
+A = TypeVar("A")
+"""The type of an answer."""
 
 REJECTED: Final = "Your last answer was rejected: {answer}\n{why}"
 """What the role that gives the answer is told of one that did not pass."""
@@ -144,7 +147,7 @@ class StrategyPolicy:
     """Stands in for a model: runs the strategy over the prompt, and nothing else."""
 
     strategy: Strategy
-    like: Agent
+    like: Agent[Any]
     """The agent that answers by the strategy."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """The names of calls in the record, by the roles that are tools."""
@@ -185,7 +188,7 @@ class StrategyPolicy:
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
 
 
-def base_agent(agent: Agent) -> Agent:
+def base_agent(agent: Agent[Any]) -> Agent[Any]:
     """The agent without the strategies by which it answers: it has a language model and tools."""
     while isinstance(agent.model, StrategyPolicy):
         agent = agent.model.like
@@ -208,7 +211,8 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
     """The roles. Raises `ConfigError` if one is none, or branches over runs without branches."""
     roles = strategy.roles
     for name, role in roles.items():
-        if not isinstance(role, get_args(Role)):
+        part: object = role
+        if not isinstance(part, ROLES):
             message = f"{strategy.name}: {name} is {short_repr(role)}: give an agent or a tool"
             raise ConfigError(message)
     check_answers(strategy)
@@ -223,7 +227,7 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
     return roles
 
 
-def strategy_agent(strategy: Strategy, like: Agent, *, limits: Limits | None = None) -> Agent:
+def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None = None) -> Agent[A]:
     """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
 
     Its answer type, checks, fallback, screens and bounds are those of the agent `like`. A tool that

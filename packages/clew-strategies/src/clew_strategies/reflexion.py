@@ -6,7 +6,7 @@ Shinn et al., arXiv 2303.11366: an actor, an evaluator, and self-reflection with
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import indent
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -39,9 +39,9 @@ class Reflexion:
     text.
     """
 
-    agent: Agent
-    evaluator: Agent | AnyTool | None = None
-    reflector: Agent | None = None
+    agent: Agent[Any]
+    evaluator: Agent[Any] | AnyTool | None = None
+    reflector: Agent[Any] | None = None
     trials: int = 3
     memory: int = 3
 
@@ -59,7 +59,7 @@ class Reflexion:
         return {"trials": self.trials, "memory": self.memory}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         return {
             "evaluator": typed_agent(self.agent, JUDGE, AnswerVerdict),

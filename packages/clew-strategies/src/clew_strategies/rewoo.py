@@ -87,8 +87,8 @@ class ReWOO:
     `CallPlan`.
     """
 
-    agent: Agent
-    planner: Agent | None = None
+    agent: Agent[Any]
+    planner: Agent[Any] | None = None
     max_calls: int = 12
     replans: int = 1
 
@@ -115,7 +115,7 @@ class ReWOO:
         return {tool.name: tool for tool in base_agent(self.agent).tools if not tool.hidden}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         lines = "\n".join(
             f"- {name}: {tool.description} {encode(tool.parameters).decode()}"
@@ -223,7 +223,7 @@ def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
     return ""
 
 
-def _finder(agent: Agent) -> Agent:
+def _finder(agent: Agent[Any]) -> Agent[Any]:
     """The agent that looks for a value; worked examples end in an answer of another type."""
     words = agent.parts.instructions.replace(examples=None)
     return worker(agent).replace(answer=Substitute, prompt=words)

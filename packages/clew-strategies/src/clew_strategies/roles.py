@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -20,10 +20,11 @@ from clew_strategies.transcript import transcript
 class Reader:
     """An agent that is shown another run's transcript after its task."""
 
-    agent: Agent
+    agent: Agent[Any]
 
 
-Role: TypeAlias = Agent | Reader | Branches | AnyTool
+Role: TypeAlias = Agent[Any] | Reader | Branches | AnyTool
+ROLES: Final = (Agent, Reader, Branches, Tool, AgentTool)
 """What a strategy may use."""
 
 WEIGHT: Final = "weight"
@@ -87,7 +88,7 @@ def answers_text(role: Role) -> bool:
 class _ReadingRun:
     """Starts a sub-run whose goal contains the transcript of another sub-run."""
 
-    agent: Agent
+    agent: Agent[Any]
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """The sub-run's result, or the verdict that holds it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -35,9 +35,9 @@ class Routing:
     is the answer of the chosen agent. If the chooser fails, the first agent answers.
     """
 
-    agents: Mapping[str, Agent]
+    agents: Mapping[str, Agent[Any]]
     purposes: Mapping[str, str]
-    chooser: Agent | None = None
+    chooser: Agent[Any] | None = None
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` unless there are agents, each with a purpose."""
@@ -56,7 +56,7 @@ class Routing:
         return {"purposes": dict(self.purposes)}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         lines = "\n".join(f"- {name}: {purpose}" for name, purpose in self.purposes.items())
         first = next(iter(self.agents.values()))

@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -94,8 +94,8 @@ class TreeSearch:
     takes `task` and `answer` and returns a `Score` or a `AnswerVerdict`; it judges answers only.
     """
 
-    agent: Agent
-    scorer: Agent | AnyTool | None = None
+    agent: Agent[Any]
+    scorer: Agent[Any] | AnyTool | None = None
     breadth: int = 3
     depth: int = 0
     max_branches: int = 24
@@ -134,7 +134,7 @@ class TreeSearch:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def defaults(self) -> Mapping[str, Agent]:
+    def defaults(self) -> Mapping[str, Agent[Any]]:
         """The agents used where none is given."""
         return {"scorer": typed_agent(self.agent, SCORE, Score)}
 

@@ -61,7 +61,7 @@ async def test_a_fork_begins_in_the_middle_of_another_run() -> None:
     agent = Agent(model, [go], prompt="You are the walker.")
     whole = strategy_agent(Own(agent, program), agent.replace(answer=list))
     done = await run(whole, "Where?", store=store, run_id="o")
-    first, other, end = (branch_of(each) for each in done.answer)
+    first, other, end = (branch_of(each) for each in done.raw_answer)
     assert model.asked == ["L", "LL", "LR", "LRL", "LRL!"]
     assert (first.steps, first.open) == (2, True)
     assert (other.steps, other.open, "behind L" in other.did) == (3, True, True)

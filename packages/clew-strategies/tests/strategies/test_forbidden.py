@@ -20,7 +20,7 @@ from clew import (
     tool,
 )
 from clew.guards import Provenance
-from clew.interfaces import Bound, Guard, Json
+from clew.interfaces import Guard, Json, StopRule
 from clew.toolbox.person import HoldQuestions, ask_person
 from clew_strategies import AnswerVerdict, Auto, Reflexion, ReWOO, strategy_agent
 from tests.strategies import post
@@ -109,7 +109,7 @@ async def test_limits_on_calls_count_planned_calls(limits: Limits, most: int) ->
 
 
 @pytest.mark.parametrize("bounds", [[post.enough]])
-async def test_a_bound_of_ones_own_ends_the_plan(bounds: Sequence[Bound]) -> None:
+async def test_a_bound_of_ones_own_ends_the_plan(bounds: Sequence[StopRule]) -> None:
     office, store = Post(), MemoryStore()
     calls = [ADA, step("E2", "send", to="b", text="#E1")]
     status, _, record = await ran(office.clerk(planned(*calls), bounds=bounds), store)

@@ -21,7 +21,7 @@ class Life:
 async def test_a_vote_gives_the_type_of_its_agent() -> None:
     ada = Agent(model=ScriptedModel([finish({"name": "Ada", "born": 1815})]), answer=Life)
     voted = await vote(ada, "Who?", 2, store=MemoryStore())
-    assert_type(voted.answer, Life)
+    assert_type(voted.result.unwrap(), Life)
     assert voted.answer == Life("Ada", 1815)
 
 

@@ -60,7 +60,7 @@ async def out_of_order(question: str, runs: Mapping[int, Trajectory]) -> Verifie
     raise RuntimeError(question)
 
 
-def judge(*script: Any) -> Agent:
+def judge(*script: Any) -> Agent[VerifierChoice]:
     """A verifying agent that says this."""
     return verifying(ScriptedModel(script, answer=VerifierChoice))
 

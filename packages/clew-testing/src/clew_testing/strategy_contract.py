@@ -15,7 +15,7 @@ on what it is given, and on nothing else. It takes as many runs as the whole wri
 """
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from clew import Agent, StoreError, Trajectory
 from clew.agent.runner import complete, start_or_take_up
@@ -24,7 +24,7 @@ from clew.interfaces import Json, encode
 from clew_testing.cut_store import CUT, CutStore
 from clew_testing.expect import expect, require
 
-Make: TypeAlias = Callable[[], Agent]
+Make: TypeAlias = Callable[[], Agent[Any]]
 
 RUN: Final = "contract"
 
@@ -56,14 +56,14 @@ async def check_strategy(make: Make, task: str) -> None:
     expect(_end(replayed.trajectory), _end(wanted), "the end of its replay")
 
 
-async def _until_cut(agent: Agent, task: str, store: CutStore) -> None:
+async def _until_cut(agent: Agent[Any], task: str, store: CutStore) -> None:
     try:
         await _run(agent, task, store)
     except StoreError as error:
         require(str(error) == CUT, f"a store failed otherwise: {error}")
 
 
-async def _run(agent: Agent, task: str, store: CutStore) -> Trajectory:
+async def _run(agent: Agent[Any], task: str, store: CutStore) -> Trajectory:
     """The record of the run, begun or taken up."""
     return await complete(agent, await start_or_take_up(agent, task, store, RUN))
 

@@ -67,4 +67,4 @@ async def test_what_the_papers_tools_find_there_is_what_they_would_find() -> Non
             assert (call.observation and call.observation.content) == (
                 told.observation and told.observation.content
             )
-        assert len(result.cited) == result.answer.count("[")
+        assert len(result.cited) == result.raw_answer.count("[")

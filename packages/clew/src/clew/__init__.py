@@ -31,7 +31,7 @@ _NAMES: Final = {
     "clew.agent.question": "Question",
     "clew.agent.rendered_prompt": "RenderedPrompt",
     "clew.agent.reply_parser": "with_parser",
-    "clew.agent.result": "Result",
+    "clew.agent.result": ("Answered Bound Declined Failed Held Interrupted Refused Result"),
     "clew.agent.rewinding": "rewind",
     "clew.agent.streaming.stream": "Stream Token stream",
     "clew.agent.subagents": "delegate",
@@ -47,7 +47,8 @@ _NAMES: Final = {
     "clew.stores.memory": "MemoryStore",
     "clew.stores.sqlite.store": "SqliteStore",
     "clew.support.errors": (
-        "ClewError ConfigError ModelError PartError ReplayError StoreError ToolError"
+        "ClewError ConfigError ModelError NotAnsweredError PartError ReplayError StoreError "
+        "ToolError"
     ),
     "clew.tools": "tool",
     "clew.workers.queue": "follow submit",

@@ -22,7 +22,7 @@ from clew import (
     Trajectory,
     Usage,
 )
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent_files import load_agent
 from clew.cli.outcome import ShownResult, summary
 from clew.context import Review
@@ -50,7 +50,7 @@ def agent(model: Any, rewinds: Rewinds | None = USUAL, **more: Any) -> Agent:
     return Agent(model, [page, look], context=Context(rewinds=rewinds), **(usual | more))
 
 
-async def ran(who: Agent, store: Store | None = None) -> Trajectory:
+async def ran(who: Agent[Any], store: Store | None = None) -> Trajectory:
     store = store or MemoryStore()
     await clew.run(who, "Of when is the bridge?", store=store, run_id="run")
     return await clew.read("run", store=store)

@@ -55,7 +55,7 @@ def family(done: list[tuple[str, str]], **root: Any) -> tuple[Agent, Agent, Agen
     return head, office, clerk
 
 
-def lone(agent: Agent, *script: Said, effect: Any = None, **root: Any) -> Agent:
+def lone(agent: Agent[Any], *script: Said, effect: Any = None, **root: Any) -> Agent:
     """An agent that hands a task to another: once, unless its script says otherwise."""
     tools = [delegate(agent, name="other", description="Another agent.", effect=effect)]
     script = script or (act("other", task="do it"), say("done"))

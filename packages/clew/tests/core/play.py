@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, Result, resume, rule
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import start
 from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load

@@ -23,7 +23,7 @@ from clew import (
     rule,
     run,
 )
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.context import PROMPT, Example
 from clew.core.budget import AtMost
 from clew.core.events import Json, Reply, Started, Stop, text_parts

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import start
 from clew.core.events import Note, RawCall, Reply, encode, text_parts
 from clew.core.interfaces import Model, OnText, Prompt

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, Result, ToolError, tool
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import start
 from clew.core.events import RawCall, Reply
 from clew.core.loop import run

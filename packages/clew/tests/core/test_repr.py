@@ -1,6 +1,6 @@
 """What a user sees who prints a part: a line, and never a screen of text."""
 
-from clew import Agent, MemoryStore, Result, Usage, read, run, tool
+from clew import Agent, Answered, MemoryStore, Usage, read, run, tool
 from clew.core.events import Evidence
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, say
@@ -38,7 +38,10 @@ async def test_an_open_run_says_so() -> None:
 
 def test_a_result_in_a_notebook_is_a_table_without_markup_of_others() -> None:
     cited = (Evidence("d1", "<script>alert(1)</script>", 1.0, 'a"b.md'),)
-    found = Result("r", "answered", "", "<b>42</b> [d1]", Usage(10, 5), 2, cited, cited)
+    found = Answered(
+        run_id="r", answer="<b>42</b> [d1]", usage=Usage(10, 5), steps=2, evidence=cited,
+        cited=cited,
+    )  # fmt: skip
     html = found._repr_html_()
     assert "<script>" not in html
     assert "&lt;b&gt;42&lt;/b&gt; [d1]" in html

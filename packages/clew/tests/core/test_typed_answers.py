@@ -2,11 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, assert_type
+from typing import Literal, Never, assert_never, assert_type
 
 import pytest
 
-from clew import Agent, MemoryStore, Result, batch, fork, resume, run, run_sync, stream
+from clew import (
+    Agent,
+    Answered,
+    Bound,
+    Declined,
+    Failed,
+    Held,
+    Interrupted,
+    MemoryStore,
+    PendingApproval,
+    Refused,
+    Result,
+    Trajectory,
+    batch,
+    fork,
+    resume,
+    run,
+    run_sync,
+    stream,
+)
+from clew.evidence import Grounded
+from clew.interfaces import Check
 from clew.testing.models import ScriptedModel, finish
 
 
@@ -31,13 +52,12 @@ def ada() -> Agent[Life]:
 async def test_every_way_to_run_an_agent_gives_its_type(store: MemoryStore) -> None:
     result = await run(ada(), "Who?", store=store, run_id="a")
     assert_type(result, Result[Life])
-    assert result.answer.born == ADA.born
     again = await resume(ada(), "a", store=store)
-    assert_type(again.answer, Life)
+    assert_type(again.unwrap(), Life)
     forked = await fork(ada(), "a", at=0, store=store)
-    assert_type(forked.answer, Life)
+    assert_type(forked.unwrap(), Life)
     (one,) = await batch(ada(), ["Who?"], store=store)
-    assert_type(one.answer, Life)
+    assert_type(one.unwrap(), Life)
     async with stream(ada(), "Who?", store=store) as events:
         async for _ in events:
             pass
@@ -53,16 +73,65 @@ def test_the_twins_of_all_do_too(store: MemoryStore) -> None:
     assert result.answer == ADA
 
 
+def test_only_an_answered_run_has_an_answer_of_the_type(store: MemoryStore) -> None:
+    result = run_sync(ada(), "Who?", store=store)
+    life: Life = result.answer  # type: ignore[assignment] # pyright: ignore[reportAssignmentType] - proof
+    assert life == ADA  # by luck: any other end has no Life, and a type checker says so above
+    match result:
+        case Answered(answer=answer):
+            assert_type(answer, Life)
+        case Declined(answer=words):
+            assert_type(words, str)
+        case Held(pending_approvals=waiting):
+            assert_type(waiting, tuple[PendingApproval, ...])
+        case Bound(limit=limit):
+            assert_type(limit, str)
+        case Refused() | Failed() | Interrupted():
+            assert_type(result.unwrap(), Never)
+        case _:
+            assert_never(result)
+    assert_type(result.unwrap(), Life)
+    if result.status == "answered":
+        assert_type(result.answer, Life)
+    if result.ok:
+        assert_type(result.unwrap(), Life)
+
+
+def test_an_agent_without_an_answer_type_answers_text(store: MemoryStore) -> None:
+    agent = Agent(model=ScriptedModel([finish("yes")]))
+    assert_type(agent, Agent[str])
+    assert_type(run_sync(agent, "Is it?", store=store).unwrap(), str)
+
+
+def long_enough(answer: str, _trajectory: Trajectory) -> str | None:
+    return None if len(answer) > 2 else "say more"
+
+
+def is_born(answer: Life, _trajectory: Trajectory) -> str | None:
+    return None if answer.born else "when?"
+
+
+def test_checks_take_what_the_agent_answers(store: MemoryStore) -> None:
+    texts = Agent(model=ScriptedModel([finish("yes")]), checks=[long_enough, Grounded()])
+    assert_type(texts, Agent[str])
+    lives = ada().replace(checks=[is_born])
+    assert_type(lives, Agent[Life])
+    made = Agent(model=ScriptedModel([finish(3)]), answer=Life, checks=[is_born, Grounded()])
+    assert_type(made, Agent[Life])
+    check: Check[Life] = is_born
+    assert run_sync(lives.replace(checks=[check]), "Who?", store=store).ok
+
+
 def test_whatever_stands_in_an_annotation_is_an_answer_type(store: MemoryStore) -> None:
     def asked(answer: object) -> ScriptedModel:
         return ScriptedModel([finish(answer)])
 
     number = run_sync(Agent(model=asked(None), answer=int | None), "How many?", store=store)
-    assert_type(number.answer, int | None)
+    assert_type(number.unwrap(), int | None)
     names = run_sync(Agent(model=asked(["Ada"]), answer=list[str]), "Who?", store=store)
-    assert_type(names.answer, list[str])
+    assert_type(names.unwrap(), list[str])
     side = run_sync(Agent(model=asked("left"), answer=Literal["left", "right"]), "?", store=store)
-    assert_type(side.answer, Literal["left", "right"])
+    assert_type(side.unwrap(), Literal["left", "right"])
     assert (number.answer, names.answer, side.answer) == (None, ["Ada"], "left")
 
 

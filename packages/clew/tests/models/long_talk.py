@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from clew import Agent, Limits, Result, ToolError, resume, tool
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import start
 from clew.context import PROMPT
 from clew.core.events import Charged, Entry, Forked, Started, Thought

@@ -165,10 +165,10 @@ async def test_one_fact_is_answered_with_its_sentence_and_citation(
 ) -> None:
     result = await run(agent, question, store=MemoryStore())
     assert result.ok
-    assert said in result.answer
+    assert said in result.raw_answer
     assert [piece.source for piece in result.cited] == [source]
     assert result.note == SIGNED
-    assert "offline rules" not in result.answer
+    assert "offline rules" not in result.raw_answer
     assert result.usage == Usage(cost=0.0)
 
 
@@ -177,7 +177,7 @@ async def test_up_to_three_hops_are_followed_a_step_each(
     agent: Agent, question: str, said: str, hops: int, source: str
 ) -> None:
     result = await run(agent, question, store=MemoryStore())
-    assert said in result.answer
+    assert said in result.raw_answer
     assert result.steps == hops + 2  # the plan, the hops, the answer
     assert result.cited[-1].source == source
 
@@ -186,7 +186,7 @@ async def test_up_to_three_hops_are_followed_a_step_each(
 async def test_what_is_found_is_calculated_with(agent: Agent, question: str, said: str) -> None:
     store = MemoryStore()
     result = await run(agent, question, store=store)
-    assert said in result.answer
+    assert said in result.raw_answer
     assert result.cited
     assert (await tools_called(store, result))[-2:] == ["calc", FINISH]
 
@@ -197,7 +197,7 @@ async def test_what_does_not_wait_for_each_other_is_searched_in_one_step(
 ) -> None:
     store = MemoryStore()
     result = await run(agent, question, store=store)
-    assert all(words in result.answer for words in said), result.answer
+    assert all(words in result.raw_answer for words in said), result.raw_answer
     record = await read(result.run_id, store=store)
     together = [[call.action.name for call in step.calls] for step in record if step.calls]
     assert together[0] == ["planner"]
@@ -207,7 +207,7 @@ async def test_what_does_not_wait_for_each_other_is_searched_in_one_step(
 @pytest.mark.parametrize(("question", "said"), CHOICES)
 async def test_two_things_are_compared(agent: Agent, question: str, said: str) -> None:
     result = await run(agent, question, store=MemoryStore())
-    assert result.answer.startswith(said)
+    assert result.raw_answer.startswith(said)
     assert result.cited
 
 
@@ -225,7 +225,7 @@ async def test_what_is_not_there_is_not_answered(agent: Agent, question: str) ->
 @pytest.mark.parametrize(("question", "value"), SUMS)
 async def test_arithmetic_is_calculated(agent: Agent, question: str, value: str) -> None:
     result = await run(agent, question, store=MemoryStore())
-    assert result.answer.split("\n")[0].endswith(f" = {value}")
+    assert result.raw_answer.split("\n")[0].endswith(f" = {value}")
     assert result.steps == 2
 
 
@@ -259,7 +259,7 @@ async def test_notes_that_are_no_encyclopedia_are_read_too(tmp_path: Path) -> No
         ("When is the deadline?", "moved to 2 May 2025. [doc_2]"),
         ("Where is the deadline?", f"{LOOKED}\n[doc_2] Office › Meeting: "),
     ):
-        assert said in (await run(agent, question, store=MemoryStore())).answer
+        assert said in (await run(agent, question, store=MemoryStore())).raw_answer
 
 
 NOTES = """# Island
@@ -309,9 +309,9 @@ async def test_ordinary_notes_are_asked_ordinary_questions(
     (tmp_path / "island.md").write_text(NOTES)
     tools = (*docs_tools(tmp_path, index=tmp_path / ".index"), calc(), planner())
     result = await run(Agent(model=OfflineModel(), tools=tools), question, store=MemoryStore())
-    assert said in result.answer
-    assert "```" not in result.answer
-    assert "|" not in result.answer
+    assert said in result.raw_answer
+    assert "```" not in result.raw_answer
+    assert "|" not in result.raw_answer
 
 
 @pytest.mark.parametrize("question", ["Who wrote Dracula?", "What is 2 + 2?"])
@@ -352,7 +352,7 @@ async def test_a_later_question_forgets_what_was_not_accepted(agent: Agent) -> N
 
     store, strict = MemoryStore(), agent.replace(checks=(short,))
     first = await run(strict, "Who wrote Dracula?", store=store)
-    assert REFUSED in first.answer
+    assert REFUSED in first.raw_answer
     second = await resume(strict, first.run_id, say="What is 2 + 2?", store=store)
     assert (second.answer, second.note) == ("2 + 2 = 4", SIGNED)
 
@@ -361,7 +361,7 @@ async def test_what_he_did_is_not_when_he_was_born(agent: Agent) -> None:
     store = MemoryStore()
     first = await run(agent, "When was Bram Stoker born?", store=store)
     second = await resume(agent, first.run_id, say="What did he write?", store=store)
-    assert "His novel Dracula was published" in second.answer
+    assert "His novel Dracula was published" in second.raw_answer
 
 
 async def test_a_record_replays_without_a_call(agent: Agent) -> None:
@@ -383,7 +383,7 @@ async def test_later_questions_know_what_was_spoken_of(agent: Agent) -> None:
         ("What is 2 + 2?", "= 4"),
     ):
         result = await resume(agent, first.run_id, say=question, store=store)
-        assert said in result.answer
+        assert said in result.raw_answer
 
 
 async def test_a_typed_answer_is_given_as_a_number(agent: Agent) -> None:
@@ -417,8 +417,8 @@ async def test_a_bound_ends_in_what_was_found_so_far(agent: Agent) -> None:
     limited = agent.replace(limits=Limits(steps=2))
     result = await run(limited, HOPS[0][0], store=MemoryStore())
     assert result.status == "bound"
-    assert LOOKED in result.answer
-    assert "written by Mary Shelley. [doc_" in result.answer
+    assert LOOKED in result.raw_answer
+    assert "written by Mary Shelley. [doc_" in result.raw_answer
 
 
 async def test_without_tools_it_says_what_it_needs(agent: Agent) -> None:
@@ -454,7 +454,7 @@ async def test_without_the_planner_questions_are_looked_up_whole(library: Librar
         (HOPS[0][0], LOOKED),
         ("What is the capital of Austria?", "Vienna is the capital"),
     ):
-        assert (await run(agent, question, store=MemoryStore())).answer.startswith(said)
+        assert (await run(agent, question, store=MemoryStore())).raw_answer.startswith(said)
 
 
 async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
@@ -469,7 +469,7 @@ async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
     question = "What is the year the author of Dracula was born minus 1800?"
     store = MemoryStore()
     result = await run(planned, question, store=store)
-    assert result.answer.startswith("47 – ")
+    assert result.raw_answer.startswith("47 – ")
     assert await tools_called(store, result) == ["planner", "docs", "docs", "calc", FINISH]
 
 
@@ -487,7 +487,7 @@ async def test_the_steps_of_a_plan_are_done(agent: Agent) -> None:
 async def test_a_plan_that_leads_nowhere_is_left(agent: Agent, steps: Any) -> None:
     planned = agent.replace(tools=(*agent.tools[:3], says(steps)))
     result = await run(planned, "What is the capital of Austria?", store=MemoryStore())
-    assert result.answer.startswith("Vienna is the capital of Austria")
+    assert result.raw_answer.startswith("Vienna is the capital of Austria")
 
 
 async def test_a_simple_question_needs_no_plan(agent: Agent) -> None:
@@ -498,18 +498,18 @@ async def test_a_simple_question_needs_no_plan(agent: Agent) -> None:
 
 async def test_what_cannot_be_calculated_is_said(agent: Agent) -> None:
     result = await run(agent, "What is 1 / 0?", store=MemoryStore())
-    assert result.answer.startswith("I cannot work out “What is 1 / 0”.")
+    assert result.raw_answer.startswith("I cannot work out “What is 1 / 0”.")
 
 
 async def test_what_is_no_number_is_not_calculated_with(agent: Agent) -> None:
     question = "What is the author of Dracula minus 3?"
     result = await run(agent, question, store=MemoryStore())
-    assert result.answer.startswith("I cannot work out “Bram Stoker - 3”.")
+    assert result.raw_answer.startswith("I cannot work out “Bram Stoker - 3”.")
 
 
 async def test_a_question_too_long_to_read_is_not_half_read(agent: Agent) -> None:
     result = await run(agent, "Who wrote Dracula? " * 100, store=MemoryStore())
-    assert f"up to {MAX_CHARACTERS} characters" in result.answer
+    assert f"up to {MAX_CHARACTERS} characters" in result.raw_answer
 
 
 GREETINGS = ["hello", "Hi there!", "thanks", "What can you do?", "Guten Tag", "你好"]
@@ -537,7 +537,7 @@ async def test_one_unit_throughout_a_sum_changes_nothing(
     agent: Agent, question: str, value: str
 ) -> None:
     result = await run(agent, question, store=MemoryStore())
-    assert result.answer.split("\n")[0].endswith(f" = {value}")
+    assert result.raw_answer.split("\n")[0].endswith(f" = {value}")
 
 
 async def test_different_units_are_not_added(agent: Agent) -> None:
@@ -607,7 +607,7 @@ async def test_a_later_question_may_leave_out_what_was_said(
 
 async def test_who_had_it_done_to_them_is_not_who_did_it(tmp_path: Path) -> None:
     result = await run(diary(tmp_path), "Whom did Piet Bos warn?", store=MemoryStore())
-    assert result.answer.startswith("Piet Bos had warned Olga.")
+    assert result.raw_answer.startswith("Piet Bos had warned Olga.")
 
 
 async def test_what_cannot_be_taken_up_is_declined(tmp_path: Path) -> None:
@@ -622,7 +622,7 @@ async def test_it_is_no_person(tmp_path: Path) -> None:
     agent, store = diary(tmp_path), MemoryStore()
     first = await run(agent, "Who leads the Heron yard?", store=store)
     result = await resume(agent, first.run_id, say="When did it break down?", store=store)
-    assert "Olga" not in result.answer.split("\n")[0]
+    assert "Olga" not in result.raw_answer.split("\n")[0]
 
 
 async def test_a_question_in_chinese_is_shown_the_passage(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import anyio
 import anyio.to_thread
@@ -43,7 +43,7 @@ _LOG: Final = logging.getLogger("dbos")
 _LOG.addHandler(logging.NullHandler())  # or DBOS would write to the terminal by itself
 
 
-def version_of(agents: Iterable[Agent], *, recorded: bool = False) -> str:
+def version_of(agents: Iterable[Agent[Any]], *, recorded: bool = False) -> str:
     """The version of a worker with these agents: the same for all workers with the same agents.
 
     `recorded` says that it also builds agents from records.

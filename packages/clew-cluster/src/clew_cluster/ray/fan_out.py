@@ -115,7 +115,7 @@ class _Sent:
         return None
 
     async def coming(
-        self, store: Store, agent: Agent | None, origin: dict[str, Json]
+        self, store: Store, agent: Agent[Any] | None, origin: dict[str, Json]
     ) -> AsyncGenerator[str]:
         """The ids of runs, each begun, where it is not there yet, when it is asked for."""
         for run_id in self.runs:

@@ -70,7 +70,7 @@ class ServedAgent:
     """
 
     name: str
-    agent: Agent
+    agent: Agent[Any]
     description: str = ""
     origin: Mapping[str, Json] = field(default_factory=dict[str, Json])
     trusted: bool = False
@@ -116,14 +116,14 @@ class ServedAgent:
         return f"Ask the agent {self.name}. It works in several steps and may take minutes.{has}"
 
 
-def _worker(agent: Agent) -> Agent:
+def _worker(agent: Agent[Any]) -> Agent[Any]:
     """The agent that does the work. The tools of one that answers by a strategy are its runs."""
     while is_agent(like := getattr(agent.model, "like", None)):
         agent = like
     return agent
 
 
-def output_schema(agent: Agent) -> dict[str, Any]:
+def output_schema(agent: Agent[Any]) -> dict[str, Any]:
     """The JSON Schema of a result's structured content."""
     answer = dict(answer_schema(agent.answer) or {"type": "string"})
     definitions = answer.pop("$defs", None)

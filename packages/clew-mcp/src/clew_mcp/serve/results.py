@@ -22,7 +22,9 @@ def error_result(words: str) -> types.CallToolResult:
     return types.CallToolResult(content=[text(words)], is_error=True)
 
 
-def result_of_run(record: Trajectory, result: Result, store_location: str) -> types.CallToolResult:
+def result_of_run(
+    record: Trajectory, result: Result[Any], store_location: str
+) -> types.CallToolResult:
     """The result of a stopped run; `store_location` is the value of `--store` for commands, or
     empty.
     """
@@ -58,7 +60,7 @@ def failure_result(run_id: str, why: str, store_location: str) -> types.CallTool
     return types.CallToolResult(content=[text(words)], structured_content=structured, is_error=True)
 
 
-def _answer_text(record: Trajectory, result: Result, store_location: str) -> str:
+def _answer_text(record: Trajectory, result: Result[Any], store_location: str) -> str:
     if result.status == "held":
         return held_text(result.run_id, result.pending_approvals, store_location)
     answer = result.answer

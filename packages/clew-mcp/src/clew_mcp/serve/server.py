@@ -152,7 +152,7 @@ class _Worker:
                     finally:
                         leaving.set()
 
-    async def _agent_of(self, record: Trajectory) -> Agent:
+    async def _agent_of(self, record: Trajectory) -> Agent[Any]:
         """The agent of a run: the one whose tool was called, if it is unchanged since then.
 
         Otherwise another served agent that matches the record, or one rebuilt from it. Two agents

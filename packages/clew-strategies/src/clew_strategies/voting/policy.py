@@ -130,8 +130,12 @@ class Unanswered:
 
 
 def vote_agent(
-    agent: Agent, k: int, params: Mapping[str, Json], run: ToolFunction, verify: ToolFunction | None
-) -> Agent:
+    agent: Agent[Any],
+    k: int,
+    params: Mapping[str, Json],
+    run: ToolFunction,
+    verify: ToolFunction | None,
+) -> Agent[Any]:
     """The agent of a vote's own record. It applies the agent's screens once for all runs."""
     number: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": k}
     tools = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import anyio
 import msgspec
@@ -40,7 +40,7 @@ class Marked:
         return Verdict("hint", "; ".join(self.reasons))
 
 
-def run_agent(agent: Agent, number: int, marks: tuple[str, ...] = ()) -> Agent:
+def run_agent(agent: Agent[Any], number: int, marks: tuple[str, ...] = ()) -> Agent[Any]:
     """The agent of run number n: with its own seed, and a question that is already screened."""
     screens = (Marked(marks),) if marks else ()
     return agent.replace(seed=agent.seed + number - 1, screens=screens)
@@ -54,7 +54,7 @@ class VoteRuns:
     they decide it: `scope` is cancelled, and nothing is recorded.
     """
 
-    agent: Agent
+    agent: Agent[Any]
     k: int
     verified: bool
     store: Store
@@ -110,7 +110,7 @@ class VoteRuns:
             await interrupt(agent.engine, journal, NOT_NEEDED)
         return ballot(number, journal.trajectory)
 
-    async def _drive(self, agent: Agent, journal: Journal, number: int) -> None:
+    async def _drive(self, agent: Agent[Any], journal: Journal, number: int) -> None:
         """Complete the run; if it must wait, sleep until the other runs settle the vote."""
         try:
             trajectory = await complete(agent, journal)
@@ -124,7 +124,7 @@ class VoteRuns:
         await anyio.sleep_forever()
 
     async def _open(
-        self, agent: Agent, goal: str, run_id: str, key: str, number: int, trust: Trust
+        self, agent: Agent[Any], goal: str, run_id: str, key: str, number: int, trust: Trust
     ) -> Journal:
         """Create the record of a run, or continue it."""
         listener = None if self.watch is None else self._listener(self.watch, number)
@@ -142,7 +142,7 @@ class VoteRuns:
         with using(f"what watches run {number} of the vote"):
             return watch(number)
 
-    async def verify(self, verifier: Agent, args: dict[str, Json], key: str) -> Json:
+    async def verify(self, verifier: Agent[Any], args: dict[str, Json], key: str) -> Json:
         """The tool `verify`: an agent chooses among runs, in its own run."""
         try:
             choice = await self._agent_choice(verifier, args["runs"], key)
@@ -154,7 +154,9 @@ class VoteRuns:
             raise
         return msgspec.to_builtins(choice)
 
-    async def _agent_choice(self, verifier: Agent, numbers: list[int], key: str) -> VerifierChoice:
+    async def _agent_choice(
+        self, verifier: Agent[Any], numbers: list[int], key: str
+    ) -> VerifierChoice:
         runs = await self._read(numbers, key)
         run_id = run_id_of(key.rpartition(":")[0], 0)
         goal, read = verifier_prompt(self.trajectory.goal, runs), runs.values()
@@ -162,7 +164,7 @@ class VoteRuns:
         journal = await self._open(verifier, goal, run_id, key, 0, trust)
         result = await drive(verifier, journal)
         return (
-            result.answer if result.ok else VerifierChoice(0, f"its run ended as {result.status}")
+            result.unwrap() if result.ok else VerifierChoice(0, f"its run ended as {result.status}")
         )
 
     async def verify_by_function(self, function: Verify, args: dict[str, Json], key: str) -> Json:

@@ -1,7 +1,7 @@
 """The verifier of a vote: chooses the answer that its run supports best."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from clew import Agent, Limits, Trajectory
 from clew.interfaces import Model
@@ -12,7 +12,7 @@ Verify: TypeAlias = Callable[
     [str, Mapping[int, Trajectory]], VerifierChoice | Awaitable[VerifierChoice]
 ]
 """Chooses the run that answers the question best, by number; `def` or `async def`."""
-Verifier: TypeAlias = Agent | Verify
+Verifier: TypeAlias = Agent[Any] | Verify
 
 PROMPT: Final = (
     "Several runs of one assistant worked on the same question and came to different answers. You "
@@ -25,7 +25,7 @@ PROMPT: Final = (
 )
 
 
-def verifying(model: Model | str) -> Agent:
+def verifying(model: Model | str) -> Agent[VerifierChoice]:
     """A verifier made of this model. Any agent that answers with a `VerifierChoice` works."""
     return Agent(model=model, prompt=PROMPT, answer=VerifierChoice, limits=Limits(steps=4))
 

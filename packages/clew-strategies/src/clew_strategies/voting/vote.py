@@ -7,13 +7,23 @@ was decided from; each run has its own record.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 
 import msgspec
 
-from clew import Agent, ConfigError, Limits, Result, Trajectory, Usage
+from clew import (
+    Agent,
+    ConfigError,
+    Failed,
+    Held,
+    Limits,
+    Result,
+    Trajectory,
+    Usage,
+    pending_approvals,
+)
 from clew.agent.agent import A_co, is_agent
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
@@ -58,8 +68,8 @@ class Vote(Generic[A_co]):
     choice: VerifierChoice | None = None
 
     @property
-    def answer(self) -> A_co:
-        """The answer of the whole."""
+    def answer(self) -> object:
+        """The answer of the whole, if any: of its type with `result.unwrap()`."""
         return self.result.answer
 
 
@@ -97,7 +107,7 @@ async def vote(
 class VotePlan:
     """The agents of a vote, each with its share of the limits."""
 
-    agent: Agent
+    agent: Agent[Any]
     k: int
     verifier: Verifier | None
 
@@ -113,7 +123,7 @@ class VotePlan:
             "agent": run_agent(self.agent, 1).spec.fingerprint,
         }
 
-    def own(self, runs: VoteRuns) -> Agent:
+    def own(self, runs: VoteRuns) -> Agent[Any]:
         """The agent of the vote's own record."""
         verify: ToolFunction | None = None
         if is_agent(self.verifier):
@@ -124,7 +134,7 @@ class VotePlan:
 
 
 def plan(
-    agent: Agent, k: int, verifier: Verifier | None = None, limits: Limits | None = None
+    agent: Agent[Any], k: int, verifier: Verifier | None = None, limits: Limits | None = None
 ) -> VotePlan:
     """The agents of a vote's runs and verifier, each with its share of the limits.
 
@@ -154,7 +164,7 @@ def _payers(k: int, verifier: Verifier | None) -> int:
     return k + is_agent(verifier)
 
 
-def share(total: Limits, k: int, payers: int, agent: Agent) -> Limits:
+def share(total: Limits, k: int, payers: int, agent: Agent[Any]) -> Limits:
     """One run's share: tokens, cost and calls are divided; steps and time are not.
 
     Where the price of the model or of a sub-agent is not known, only a limit on cost that somebody
@@ -178,14 +188,14 @@ def share(total: Limits, k: int, payers: int, agent: Agent) -> Limits:
     )
 
 
-def _verifier_limits(verifier: Agent, part: Limits) -> Limits:
+def _verifier_limits(verifier: Agent[Any], part: Limits) -> Limits:
     """The verifier's own limits, or its share of the whole if that is smaller."""
     own = verifier.limits
     costs = [cost for cost in (own.cost, part.cost) if cost is not None]
     return replace(own, tokens=min(own.tokens, part.tokens), cost=min(costs, default=None))
 
 
-def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> Agent:
+def agent_of(agent: Agent[Any], record: Trajectory, of: Trajectory | None = None) -> Agent[Any]:
     """The agent for replaying a vote's record, or the record of one of its runs.
 
     `agent` is the one the vote began with, before its limits were divided. For the record of a
@@ -198,7 +208,7 @@ def agent_of(agent: Agent, record: Trajectory, of: Trajectory | None = None) -> 
         raise ConfigError(f"run {name} has not the settings of a vote: {error!r}") from error
 
 
-def _agent_of(agent: Agent, record: Trajectory, of: Trajectory | None) -> Agent:
+def _agent_of(agent: Agent[Any], record: Trajectory, of: Trajectory | None) -> Agent[Any]:
     if of is None:
         params, tools = vote_settings(record), record.started.spec.tools
         return vote_agent(
@@ -220,7 +230,7 @@ async def _vote(
     runs: VoteRuns,
     run_id: str,
     listener: Listener | None,
-) -> Vote:
+) -> Vote[Any]:
     own, store = planned.own(runs), runs.store
     journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
     runs.load(journal.trajectory)
@@ -235,7 +245,7 @@ async def _vote(
 
 
 async def _open_vote(
-    own: Agent,
+    own: Agent[Any],
     goal: str,
     store: Store,
     run_id: str,
@@ -270,7 +280,7 @@ async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -
         return await _read(agent, await load(opened, run_id), opened)
 
 
-async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
+async def _read(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Vote[A_co]:
     """The state of a vote: ended runs from its record, the others from their own records."""
     texts: dict[str, list[str]] = {RUN: [], VERIFY: []}
     for call in trajectory.calls:
@@ -290,7 +300,7 @@ async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
     if verifying is not None:
         spent.append(verifying.usage)
         lost += verifying.total.lost
-    decision, base = _decision(trajectory), _result(agent, trajectory, runs)
+    decision, base = _decision(trajectory), await _result(agent, trajectory, store, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(trajectory.run_id, decision.run)))
         names = ("evidence", "cited", "references", "audit", "note")
@@ -301,15 +311,19 @@ async def _read(agent: Agent, trajectory: Trajectory, store: Store) -> Vote:
     return Vote(total, decision.how, decision.words, decision.run, decision.counts, runs, choice)
 
 
-def _result(agent: Agent, trajectory: Trajectory, runs: tuple[Ballot, ...]) -> Result:
+async def _result(
+    agent: Agent[A_co], trajectory: Trajectory, store: Store, runs: tuple[Ballot, ...]
+) -> Result[A_co]:
     """The result of the vote's record; an open one is held, or has not ended."""
     if trajectory.stop is not None:
         return result(agent, trajectory)
     waiting = [each.run_id for each in runs if each.status == "held"]
-    reason = f"waiting for a ruling in {', '.join(waiting)}" if waiting else "not at its end"
-    return Result(
-        trajectory.run_id, "held" if waiting else "failed", reason, None, trajectory.usage, 0
-    )
+    if not waiting:
+        return Failed(run_id=trajectory.run_id, reason="not at its end")
+    all_approvals = await pending_approvals(store=store)
+    approvals = (one for one in all_approvals if trajectory.run_id in {one.root, one.run_id})
+    reason = f"waiting for a ruling in {', '.join(waiting)}"
+    return Held(run_id=trajectory.run_id, reason=reason, pending_approvals=tuple(approvals))
 
 
 def _decision(trajectory: Trajectory) -> Decision:

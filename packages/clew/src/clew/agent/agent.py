@@ -39,7 +39,7 @@ from clew.context.view import first_prompt
 from clew.core.codec import Codec
 from clew.core.engine import Engine
 from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import Bound, Check, Guard, Model, Screen
+from clew.core.interfaces import Check, Guard, Model, Screen, StopRule
 from clew.guards.limits import Limits
 from clew.support.arguments import check_number
 from clew.support.error_text import described
@@ -47,11 +47,11 @@ from clew.support.errors import ConfigError
 from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
 
-A_co = TypeVar("A_co", covariant=True, default=Any)
-"""The type of an agent's answer."""
+A_co = TypeVar("A_co", covariant=True, default=str)
+"""The type of an agent's answer: text, as long as nobody says another."""
 
 B = TypeVar("B")
-Made = TypeVar("Made", bound="Agent")
+Made = TypeVar("Made", bound="Agent[Any]")
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Agent(Generic[A_co]):
     _: KW_ONLY
     codec: Codec | str | None = None
     prompt: Instructions | str = PROMPT
-    answer: TypeForm[A_co] = cast("Any", str)  # noqa: RUF009 - it calls nothing
-    checks: Sequence[Check] = ()
+    answer: TypeForm[A_co] = str  # type: ignore[assignment] # pyright: ignore[reportAssignmentType] - the default of A_co
+    checks: Sequence[Check[A_co]] = ()
     tries: int = 2
     fallback: Json = None
     limits: Limits = field(default_factory=Limits)
-    bounds: Sequence[Bound] = ()
+    bounds: Sequence[StopRule] = ()
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
     context: Context = CONTEXT
@@ -231,6 +231,6 @@ def _done(name: str, what: str, work: Callable[..., B], *args: Any) -> B:
         raise ConfigError(message, field=name) from error
 
 
-def is_agent(value: object) -> TypeIs[Agent]:
+def is_agent(value: object) -> TypeIs[Agent[Any]]:
     """Whether this is an agent, of whatever answers: `isinstance` leaves their type unknown."""
     return isinstance(value, Agent)

@@ -16,8 +16,9 @@ from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun, as_judged
 from clew.agent.labels import load_of
 from clew.agent.question import Question, message_parts, question_parts
+from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
-from clew.agent.result import Result, complete_result
+from clew.agent.result import Failed, Result
 from clew.agent.runner import drive, start, start_fork, take_up
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
@@ -255,7 +256,7 @@ async def result_of(
 
 
 async def replay(
-    agent: Agent, run_id: str, *, store: Where = None, stand_ins: frozenset[str] = frozenset()
+    agent: Agent[Any], run_id: str, *, store: Where = None, stand_ins: frozenset[str] = frozenset()
 ) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence.
 
@@ -305,9 +306,9 @@ async def prompt_of(
 
 
 @dataclass
-class _Batch:
+class _Batch(Generic[A_co]):
     done: int = 0
-    results: dict[int, Result] = field(default_factory=dict[int, Result])
+    results: dict[int, Result[A_co]] = field(default_factory=dict[int, "Result[A_co]"])
 
 
 async def batch(
@@ -332,21 +333,20 @@ async def batch(
         question_parts("the question", goal)
     check_number("at_once", at_once, 1)
     check_callable("on_done", on_done, "a function")
-    state = _Batch()
+    state = _Batch[A_co]()
     limiter = anyio.Semaphore(at_once)
 
     async def one(opened: Store, index: int, goal: Question) -> None:
         async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
             journal = await start(agent, goal, opened, run_id=run_id, labels=labels, owner=owner)
             try:
-                outcome = await drive(agent, journal)
+                outcome: Result[A_co] = await drive(agent, journal)
             except ModelError as error:
                 trajectory = journal.trajectory
-                reason, steps = str(error), len(trajectory.steps)
-                failed: Result[Any] = Result(
-                    trajectory.run_id, "failed", reason, None, trajectory.usage, steps
-                )
-                outcome = failed
+                outcome = Failed(
+                    run_id=trajectory.run_id, reason=str(error), usage=trajectory.usage,
+                    steps=len(trajectory.steps),
+                )  # fmt: skip
         state.results[index] = outcome
         state.done += 1
         if on_done is not None:

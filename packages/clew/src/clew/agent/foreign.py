@@ -7,6 +7,7 @@ trusted before (`trust`), which makes its entries the user's own.
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from clew.agent.agent import Agent
 from clew.core.events import Changed, Json, Note, Observation, text_parts
@@ -44,7 +45,7 @@ class ForeignRunError(ConfigError):
 
 
 async def close_off(
-    agent: Agent,
+    agent: Agent[Any],
     journal: Journal,
     different: tuple[str, ...] = (),
     origin: dict[str, Json] | None = None,

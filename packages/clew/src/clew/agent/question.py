@@ -39,14 +39,14 @@ def question_parts(what: str, question: Question) -> Asked:
     return tuple(_part(what, part) for part in cast("Sequence[Any]", parts))
 
 
-def message_parts(agent: Agent, what: str, message: Question) -> Asked:
+def message_parts(agent: Agent[Any], what: str, message: Question) -> Asked:
     """The parts of a message to a run of the agent; none where nothing is said."""
     parts = question_parts(what, message)
     check_takes(agent, parts)
     return () if is_empty(parts) else parts
 
 
-def check_takes(agent: Agent, parts: Asked) -> None:
+def check_takes(agent: Agent[Any], parts: Asked) -> None:
     """Raise `ConfigError` for attachments that the model is not shown, and no words stand for."""
     info = agent.engine.model.info
     for each in attachments_of(parts):

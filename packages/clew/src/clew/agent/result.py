@@ -1,71 +1,83 @@
-"""What a run came to: one type for every way out."""
+"""What a run came to: a union to match, with one class for every way out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Literal, NoReturn, TypeAlias
 
-from clew.agent.agent import A_co, Agent
-from clew.citations import Reference, citations, numbered, references
-from clew.core.events import Evidence, Json, Status, Usage
-from clew.core.interfaces import Audits, Store
-from clew.core.pending import PendingApproval, pending_here, pending_in
-from clew.core.trajectory import Trajectory
-from clew.guards.links import OutsideLink, links_from_outside
-from clew.guards.safe_links import safe_links
-from clew.support.errors import ConfigError
+import msgspec
+
+from clew.agent.agent import A_co
+from clew.citations import Reference, numbered
+from clew.core.events import Evidence, Json, Status, Usage, encode
+from clew.core.pending import PendingApproval
+from clew.core.trajectory import Call
+from clew.guards.links import OutsideLink
+from clew.support.errors import ConfigError, NotAnsweredError
 from clew.support.json_values import text_or_json
-from clew.support.parts import short_repr, stable_name, using
+from clew.support.parts import short_repr
+from clew.support.short_text import one_line
 
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_ARGS_CHARS = 120
+"""So much of a held call's arguments stands in a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result(Generic[A_co]):
-    """The answer, how it came about and where to look.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseResult:
+    """What is true of every end of a run: where to look, what it took, what it rests on.
 
-    `answer` has the agent's answer type, or is None if there is none, whatever a type checker
-    thinks: check `ok` first. For a `declined` run it is the model's own text. `reason` says why the
-    run stopped. `fallback` marks a declared answer instead of a found one. `note` is a
-    remark: the model's beside the answer, such as that it is no language model, and clew's where
-    the model's server probably cut a prompt off.
+    `reason` says why the run stopped. `fallback` marks a declared answer instead of a found one.
+    `note` is a remark: the model's beside the answer, such as that it is no language model, and
+    clew's where the model's server probably cut a prompt off.
 
     `evidence` is everything an answer may cite; `cited` is what this one cites, in its order, and
     `references` the same as lines of a list (`with_references`). `audit` is the verdict of the
     first check that audits: a `clew.evidence.Audit` with `clew.evidence.Grounded`. `links` are
     links and images of the answer that no person gave, and where they were read.
 
-    `answer` is raw. `safe_answer`, which `str()` gives too, is for whoever renders it: after a run
-    has read text from outside, an address that neither a person, the configuration nor a
-    trusted result gave as a whole leads nowhere there (`hxxps://evil[.]example`). `neutralised` has
-    those addresses.
+    `raw_answer` is the answer as recorded, of whatever status. `safe_answer`, which `str()` gives
+    too, is for whoever renders it: after a run has read text from outside, an address that
+    neither a person, the configuration nor a trusted result gave as a whole leads nowhere there
+    (`hxxps://evil[.]example`). `neutralised` has those addresses.
 
-    `pending_approvals` lists the calls that wait for a person. `usage` counts the replies;
-    `lost` estimates calls whose worker died before the reply, and has what critics took.
+    `pending_approvals` lists the calls that wait for a person, and `unknown` the calls with an
+    effect of which nobody knows whether it happened. `usage` counts the replies; `lost` estimates
+    calls whose worker died before the reply, and has what critics took.
     """
 
     run_id: str
     status: Status
-    reason: str
-    answer: A_co
-    usage: Usage
-    steps: int
+    reason: str = ""
+    answer: object
+    usage: Usage = field(default_factory=Usage)
+    steps: int = 0
     evidence: tuple[Evidence, ...] = ()
     cited: tuple[Evidence, ...] = ()
     references: tuple[Reference, ...] = ()
     fallback: bool = False
     audit: Any = None
     pending_approvals: tuple[PendingApproval, ...] = ()
+    unknown: tuple[Call, ...] = ()
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     note: str = ""
+    raw_answer: Json = None
     safe_answer: Json = None
     neutralised: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The answer as it may be shown; empty where there is none."""
-        if self.safe_answer is None:  # one that somebody made by hand
-            return "" if self.answer is None else str(self.answer)
-        return text_or_json(self.safe_answer)
+        """The answer as it may be shown; where there is none, the status and the reason."""
+        if self.safe_answer is not None:
+            return text_or_json(self.safe_answer)
+        if self.answer is not None:  # one that somebody made by hand
+            return str(self.answer)
+        return "" if self.status == "answered" else self.why
+
+    @property
+    def why(self) -> str:
+        """The status, and the reason or what it waits for, in one line."""
+        waits = "; ".join(map(_waits, self.pending_approvals))
+        why = f"waits for {waits}" if waits else self.reason
+        return one_line(f"{self.status}: {why}" if why else self.status)
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
@@ -80,11 +92,6 @@ class Result(Generic[A_co]):
         cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
         return f"<table>{''.join(cells)}</table>"
 
-    @property
-    def ok(self) -> bool:
-        """Whether the question was answered: not at a limit, held, declined or refused."""
-        return self.status == "answered"
-
     def with_references(self) -> str:
         """The text as it may be shown, a number for each citation, and the list at its end.
 
@@ -96,79 +103,157 @@ class Result(Generic[A_co]):
         text = str(self)
         return numbered(text, self.references) if self.references else text
 
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has; the keys are the names of the fields.
+
+        `answer` is the answer as it may be shown, `raw_answer` as it was recorded. `ok` says
+        whether the question was answered, and `usage` has the sum of its `tokens` too.
+        """
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "ok": self.status == "answered",
+            "reason": self.reason,
+            "answer": self.raw_answer if self.safe_answer is None else self.safe_answer,
+            "raw_answer": self.raw_answer,
+            "neutralised": [*self.neutralised],
+            "note": self.note,
+            "fallback": self.fallback,
+            "cited": [msgspec.structs.asdict(piece) for piece in self.cited],
+            "evidence": [msgspec.structs.asdict(piece) for piece in self.evidence],
+            "links": [msgspec.structs.asdict(link) for link in self.links],
+            "steps": self.steps,
+            "usage": _usage(self.usage),
+            "lost": _usage(self.lost),
+            "pending_approvals": [_approval(each) for each in self.pending_approvals],
+            "unknown": [_call(each) for each in self.unknown],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NotAnswered(BaseResult):
+    """What all ends have in common that are no answer."""
+
+    @property
+    def ok(self) -> Literal[False]:
+        """False: not answered, but at a limit, held, declined, refused, failed or interrupted."""
+        return False
+
+    def unwrap(self) -> NoReturn:
+        """Raise `NotAnsweredError` with the reason: there is no answer."""
+        raise NotAnsweredError(self.run_id, self.status, self.why)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(BaseResult, Generic[A_co]):
+    """The question was answered, and the answer passed the checks.
+
+    `answer` has the agent's answer type.
+    """
+
+    answer: A_co
+    status: Literal["answered"] = "answered"
+
+    @property
+    def ok(self) -> Literal[True]:
+        """True: the question was answered."""
+        return True
+
+    def unwrap(self) -> A_co:
+        """The answer."""
+        return self.answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declined(_NotAnswered):
+    """The model said that it cannot answer; `answer` has its words, which no check has judged."""
+
+    answer: str = ""
+    status: Literal["declined"] = "declined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound(_NotAnswered):
+    """The run reached a limit.
+
+    `limit` names it as `Limits` does ("steps", "tokens"), or is "own" for a stop rule of the
+    agent. `answer` is the partial answer that a last thought gave, which passed the checks, or
+    the declared fallback, or None.
+    """
+
+    answer: object = None
+    limit: str = ""
+    status: Literal["bound"] = "bound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held(_NotAnswered):
+    """The run waits for a person; `pending_approvals` says for what.
+
+    They are empty only where a person has ruled on all of them: then resume it.
+    """
+
+    answer: None = None
+    status: Literal["held"] = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(_NotAnswered):
+    """A screen refused what a person wrote, or a person who was asked about it did."""
+
+    answer: None = None
+    status: Literal["refused"] = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(_NotAnswered):
+    """No answer was acceptable, or the model failed; `answer` is the declared fallback, or None.
+
+    In a `batch` its record may be open: then `resume` continues it.
+    """
+
+    answer: object = None
+    status: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted(_NotAnswered):
+    """A person interrupted the run."""
+
+    answer: None = None
+    status: Literal["interrupted"] = "interrupted"
+
+
+Result: TypeAlias = Answered[A_co] | Declined | Bound | Held | Refused | Failed | Interrupted
+"""What a run came to: `match` it, check `ok`, or call `unwrap`, which raises where it must."""
+
+
+def _usage(used: Usage) -> dict[str, Json]:
+    """All of its fields, zeros and the unknown cost too."""
+    return {**msgspec.structs.asdict(used), "tokens": used.tokens}
+
+
+def _approval(each: PendingApproval) -> dict[str, Json]:
+    """A call that waits for a ruling, for programs."""
+    fields = asdict(each)
+    fields["origins"] = {
+        name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
+    }
+    fields["behind"] = [{"tool": call.name, "args": call.args} for call in each.behind]
+    return fields
+
+
+def _call(call: Call) -> dict[str, Json]:
+    """A call and its arguments, for programs."""
+    return {"call": call.key, "tool": call.action.name, "args": call.args}
+
+
+def _waits(each: PendingApproval) -> str:
+    """A held call in a few words: what it would do, and why it waits."""
+    args = one_line(encode(each.args).decode(), _ARGS_CHARS)
+    return one_line(f"{each.tool}({args}), call {each.call}: {each.why}")
+
 
 def _html(value: object) -> str:
     """A value as text that no browser takes for markup."""
     return str(value).translate(_MARKUP)
-
-
-def _decoded(agent: Agent, answer: Json) -> Any:
-    """The answer in the agent's type; as recorded, if it was given to an agent of another."""
-    try:
-        return agent.decode(answer)
-    except Exception:  # noqa: BLE001 - a user's own type may raise anything
-        return answer
-
-
-def _note(trajectory: Trajectory, *, answered: bool) -> str:
-    """The text beside the answer, if `answered`, and what clew noticed about the replies."""
-    replies = [
-        step.thought.reply for step in reversed(trajectory.steps) if step.thought is not None
-    ]
-    note = replies[0].note if answered and replies else ""
-    warning = next((reply.warning for reply in replies if reply.warning), "")
-    return "\n".join(filter(None, (note, warning)))
-
-
-def _audited(agent: Agent, trajectory: Trajectory, answer: Json) -> Any:
-    """What the agent's first check that audits says of the answer."""
-    checks: Sequence[object] = agent.checks
-    for check in checks:
-        if isinstance(check, Audits):
-            with using(f"the audit of {stable_name(check)}"):
-                return check.audit(_decoded(agent, answer), trajectory)
-    return None
-
-
-def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
-    """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
-    stop = trajectory.stop
-    if stop is None:
-        message = f"run {trajectory.run_id} has not stopped: resume it"
-        raise ValueError(message)
-    known = {piece.doc_id: piece for piece in trajectory.evidence}
-    text = stop.answer if isinstance(stop.answer, str) else ""
-    names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
-    cited = tuple(known[name] for name in names)
-    has_answer = stop.answer is not None and not stop.fallback and stop.status != "declined"
-    answer: Any = _decoded(agent, stop.answer) if has_answer else stop.answer
-    safe = safe_links(trajectory, agent.engine.prompt_spec.prompt)
-    safe_answer, neutralised = safe(stop.answer)
-    listed = references(cited, trajectory) if cited else ()
-    return Result(
-        run_id=trajectory.run_id,
-        status=stop.status,
-        reason=stop.reason,
-        answer=answer,
-        usage=trajectory.usage,
-        steps=len(trajectory.steps),
-        evidence=tuple(known.values()),
-        cited=cited,
-        references=tuple(replace(one, title=str(safe(one.title)[0])) for one in listed),
-        fallback=stop.fallback,
-        audit=_audited(agent, trajectory, stop.answer) if has_answer else None,
-        lost=trajectory.total.lost,
-        pending_approvals=tuple(pending_here(trajectory)),
-        note=_note(trajectory, answered=stop.answer is not None and not stop.fallback),
-        links=links_from_outside(stop.answer, trajectory),
-        safe_answer=safe_answer,
-        neutralised=neutralised,
-    )
-
-
-async def complete_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
-    """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
-    outcome = result(agent, trajectory)
-    if not outcome.pending_approvals:
-        return outcome
-    return replace(outcome, pending_approvals=await pending_in(store, trajectory))

@@ -1,13 +1,14 @@
 """Runs opened, driven and left: whose agent it is, and what a worker that leaves may have cost."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.foreign import ForeignRunError, close_off
 from clew.agent.labels import checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
-from clew.agent.result import Result, complete_result
+from clew.agent.read_result import complete_result
+from clew.agent.result import Result
 from clew.context.compaction import asks_model
 from clew.core.effects import with_those_within
 from clew.core.events import (
@@ -63,7 +64,7 @@ async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
     return record
 
 
-def _question(agent: Agent, goal: Question) -> Asked:
+def _question(agent: Agent[Any], goal: Question) -> Asked:
     """The parts of a new run's question. Raises `ConfigError` where they cannot be asked."""
     if isinstance(goal, str):
         check_text("the question", goal)
@@ -79,7 +80,7 @@ def _question(agent: Agent, goal: Question) -> Asked:
 
 
 async def start(
-    agent: Agent,
+    agent: Agent[Any],
     goal: Question,
     store: Store,
     *,
@@ -124,7 +125,7 @@ async def start(
 
 
 async def take_up(
-    agent: Agent,
+    agent: Agent[Any],
     run_id: str,
     store: Store,
     *,
@@ -160,7 +161,7 @@ async def take_up(
 
 
 async def start_fork(
-    agent: Agent,
+    agent: Agent[Any],
     point: ForkPoint,
     store: Store,
     run_id: str = "",
@@ -197,7 +198,7 @@ async def start_fork(
 
 
 async def start_or_take_up(
-    agent: Agent,
+    agent: Agent[Any],
     goal: Question,
     store: Store,
     run_id: str,
@@ -238,7 +239,7 @@ async def start_or_take_up(
     )  # fmt: skip
 
 
-async def complete(agent: Agent, journal: Journal) -> Trajectory:
+async def complete(agent: Agent[Any], journal: Journal) -> Trajectory:
     """Advance the run until it stops, or waits for a person: how every face does it.
 
     Raises `ModelError`, `PartError` or `StoreError`; then its record is open.
@@ -251,21 +252,21 @@ async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:
     return await complete_result(agent, await complete(agent, journal), journal.store)
 
 
-async def leave(agent: Agent, journal: Journal) -> None:
+async def leave(agent: Agent[Any], journal: Journal) -> None:
     """Record that no due thought was requested; otherwise the next worker charges one."""
     idle = journal.trajectory.entries[-1].epoch < journal.epoch  # nothing says that it lived
     if journal.trajectory.stop is None and (idle or _pays_next(agent, journal.trajectory)):
         await journal.record(Charged(Usage(), "left", _LEFT))
 
 
-async def record_failure(agent: Agent, journal: Journal) -> None:
+async def record_failure(agent: Agent[Any], journal: Journal) -> None:
     """Record that the worker is alive, and charge what it may have requested in vain."""
     pays = _pays_next(agent, journal.trajectory)
     usage = agent.engine.budget.standing(journal.trajectory).expected if pays else Usage()
     await journal.record(Charged(usage, "failed", _FAILED))
 
 
-def _pays_next(agent: Agent, trajectory: Trajectory, *, other: bool = False) -> bool:
+def _pays_next(agent: Agent[Any], trajectory: Trajectory, *, other: bool = False) -> bool:
     """Whether the next thing asks the model, and takes tokens of somebody.
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
@@ -301,7 +302,7 @@ async def refuse_sub_run(store: Store, trajectory: Trajectory) -> None:
     raise ConfigError(message)
 
 
-def _changes(agent: Agent, trajectory: Trajectory, *, accepted: bool) -> tuple[str, ...]:
+def _changes(agent: Agent[Any], trajectory: Trajectory, *, accepted: bool) -> tuple[str, ...]:
     """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
     old, new = trajectory.spec or trajectory.started.spec, redact(agent.spec)
     different = changes_to_accept(old, new)

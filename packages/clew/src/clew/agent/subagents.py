@@ -13,7 +13,7 @@ import msgspec
 
 from clew.agent.agent import Agent, is_agent
 from clew.agent.foreign import ForeignRunError
-from clew.agent.result import result
+from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
 from clew.core.events import (
@@ -50,7 +50,7 @@ Goal: TypeAlias = Callable[[dict[str, Json]], str]
 Watch: TypeAlias = Callable[[str], Listener | None]
 """Who watches the sub-run with this id."""
 
-Begin: TypeAlias = Callable[[Agent, SubRun, Listener | None], Awaitable[Journal]]
+Begin: TypeAlias = Callable[[Agent[Any], SubRun, Listener | None], Awaitable[Journal]]
 """Creates the record of a sub-run."""
 
 Earlier: TypeAlias = Callable[[SubRun], Awaitable[tuple[Done, ...]]]
@@ -78,7 +78,7 @@ _CODES: Final[dict[Status, Code]] = {"interrupted": "interrupted", "refused": "d
 
 
 def delegate(
-    agent: Agent,
+    agent: Agent[Any],
     *,
     name: str,
     description: str,
@@ -116,14 +116,14 @@ def delegation_spec(name: str, description: str, parameters: Parameters | None =
     return checked(AgentTool(name, description, parameters or TASK, run=_nobody))
 
 
-def reachable(agent: Agent) -> frozenset[str]:
+def reachable(agent: Agent[Any]) -> frozenset[str]:
     """The names of the tools that runs of an agent call, those of their sub-runs with them."""
     runs = (each.run for each in agent.tools if isinstance(each, AgentTool))
     below = (getattr(run, "agent", None) for run in runs)
     return agent.parts.countable.union(*(reachable(each) for each in below if is_agent(each)))
 
 
-def with_limits(agent: Agent, limits: Limits) -> Agent:
+def with_limits(agent: Agent[Any], limits: Limits) -> Agent[Any]:
     """The agent with other limits; of a strategy's, the caps of its runs on tools follow them."""
     caps = limits.calls_per_tool
     tools = [
@@ -134,7 +134,7 @@ def with_limits(agent: Agent, limits: Limits) -> Agent:
     return agent.replace(tools=tools, limits=limits) if held else agent.replace(limits=limits)
 
 
-def _acts(agent: Agent) -> bool:
+def _acts(agent: Agent[Any]) -> bool:
     return any(tool.effect in EFFECTFUL for tool in agent.tools)
 
 
@@ -147,7 +147,7 @@ def _task(args: dict[str, Json]) -> str:
     return str(args["task"])
 
 
-def _max_grant(agent: Agent) -> Grant:
+def _max_grant(agent: Agent[Any]) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = tool_grants(agent.tools).values()
     priced = agent.engine.model.info.priced and all(grant.cost is not None for grant in below)
@@ -158,7 +158,7 @@ def _max_grant(agent: Agent) -> Grant:
 class Delegation(msgspec.Struct, frozen=True):
     """What takes a sub-run to where it ends or waits, and says what its call observes."""
 
-    agent: Agent
+    agent: Agent[Any]
     goal: Goal
     watch: Watch | None = None
     origin: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
@@ -250,7 +250,7 @@ class Delegation(msgspec.Struct, frozen=True):
         return text
 
 
-def _spending(agent: Agent, trajectory: Trajectory, answer: Json) -> Spending:
+def _spending(agent: Agent[Any], trajectory: Trajectory, answer: Json) -> Spending:
     """What it took, with its calls by the caps that were granted, and what it says of values."""
     handed = agent.parts.provenance.handed_up(trajectory, answer)
     granted = {} if trajectory.grant is None else trajectory.grant.caps
@@ -284,7 +284,7 @@ def _outcome(trajectory: Trajectory, *, ok: bool) -> Outcome:
     return "done" if ok or had else "not_done"
 
 
-def _result_observation(agent: Agent, trajectory: Trajectory, call: str) -> Observation:
+def _result_observation(agent: Agent[Any], trajectory: Trajectory, call: str) -> Observation:
     """The result as the call's observation: an answer, or why there is none."""
     outcome = result(agent, trajectory)
     if (

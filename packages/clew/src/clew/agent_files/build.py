@@ -25,7 +25,7 @@ from clew.agent_files.spec import (
     part,
 )
 from clew.agent_files.strategies import with_strategy
-from clew.agent_files.tool_labels import with_approvals, with_labels
+from clew.agent_files.tool_labels import with_labels
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
 from clew.context import PROMPT, Instructions
@@ -66,7 +66,7 @@ GROUNDED: Final = "grounded"
 class Loaded(NamedTuple):
     """The content of an agent file: the agent, and where its records are kept ("" if not said)."""
 
-    agent: Agent
+    agent: Agent[Any]
     store: str
 
 
@@ -84,7 +84,7 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
     return Loaded(make_agent(spec, model=model).replace(**changes), spec.store)
 
 
-def make_agent(spec: Spec, docs: object | None = None, model: Model | None = None) -> Agent:
+def make_agent(spec: Spec, docs: object | None = None, model: Model | None = None) -> Agent[Any]:
     """Make the agent; `docs` and `model` override those of the spec.
 
     Raises `ConfigError` if the spec does not fit, or names something that is missing.
@@ -105,12 +105,11 @@ def _with_line(spec: Spec) -> Generator[None]:
         raise ConfigError(f"{where}: {error}", placed=placed) from error
 
 
-def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent:
+def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     thinker = make_model(spec) if model is None else model
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed
-    listed = with_approvals(spec, listed) if spec.approve else listed
     listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
     fields: dict[str, Any] = {
         "model": thinker,
@@ -173,7 +172,7 @@ def _find_fault(
         _check_taken(model, placed)
 
 
-def _with_caps(agent: Agent, spec: Spec) -> Agent:
+def _with_caps(agent: Agent[Any], spec: Spec) -> Agent[Any]:
     """The agent with limits on its tools; those of a strategy may name tools of others too."""
     if not spec.limits.calls_per_tool:
         return agent
@@ -191,7 +190,7 @@ def _codec(spec: Spec, model: Model, prompt: Instructions) -> Codec:
     return by_name(named) if isinstance(named, str) else named
 
 
-def with_examples(agent: Agent, number: int | None) -> Agent:
+def with_examples(agent: Agent[Any], number: int | None) -> Agent[Any]:
     """The agent with so many of the worked examples that fit. Raises `ConfigError`."""
     if not number:
         return agent
@@ -233,10 +232,7 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
     if spec.codec:
         with part("codec"):
             if not by_name(spec.codec).native:
-                message = (
-                    "the offline rules act with the native codec only: leave it out, or name "
-                    "a language model (`clew doctor models local`: one for this machine)"
-                )
+                message = "the offline rules act with the native codec only: leave the codec out"
                 raise ConfigError(message)
     if settings:
         with part("params" if spec.params else "connection"):
@@ -249,7 +245,7 @@ def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
     with _with_line(spec):
         listed = [tool for _, tools in _placed(spec, docs) for tool in tools]
-        return with_fallbacks(spec, with_approvals(spec, with_labels(spec, listed)))
+        return with_fallbacks(spec, with_labels(spec, listed))
 
 
 def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:

@@ -37,7 +37,6 @@ from clew.core.events import (
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
-    Approve,
     Attempts,
     Guard,
     ModelInfo,
@@ -60,8 +59,8 @@ _NAMED: Final = {"context": "retrieval"}
 
 
 def stand_ins(
-    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
-) -> tuple[Agent, frozenset[str]]:
+    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent[Any]]
+) -> tuple[Agent[Any], frozenset[str]]:
     """The agent that `spec`, the record's own, describes; and which parts only stand in for others.
 
     `body` is the blob of what the record's prompts are made of (`AgentSpec.prompt_blob`), and
@@ -81,8 +80,8 @@ def stand_ins(
 
 
 def _stand_ins(
-    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent]
-) -> tuple[Agent, frozenset[str]]:
+    spec: Spec, record: Trajectory, body: bytes | None, make: Callable[[Spec], Agent[Any]]
+) -> tuple[Agent[Any], frozenset[str]]:
     prompt_spec = None if body is None else recorded_prompt_spec(body)[0]
     recorded = record.spec or record.started.spec
     agent = _with_parser(make(_shipped(spec, spec_of(record) or Spec())), recorded)
@@ -120,12 +119,12 @@ def _stand_ins(
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
-    parts["tools"] = _approved(recorded, sorted(tools_by_name.values(), key=_by_name(order)))
+    tools = sorted(tools_by_name.values(), key=lambda tool: order.index(tool.name))
     own = [_Bound(name, record) for name in bounds]
     guards = parts.get("guards", agent.guards)
     parts["guards"] = recorded_provenance(recorded.parts, guards, _NamedPart if lacking else None)
     apart |= {"parts.guards", "parts.provenance"} if lacking else set()
-    agent = with_examples(agent.replace(bounds=own, **parts), spec.examples)
+    agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
     limits = replace(agent.limits, calls_per_tool=caps).among(agent.parts.countable)
     apart |= {"parts.limits"} if len(limits.calls_per_tool) < len(caps) else set()
@@ -143,7 +142,7 @@ class _Parser:
         raise ModelError(f"{self.info.name} is only replayed here")
 
 
-def _with_parser(agent: Agent, spec: AgentSpec) -> Agent:
+def _with_parser(agent: Agent[Any], spec: AgentSpec) -> Agent[Any]:
     """The agent with the parser that the record names, whose model is not opened."""
     name = spec.params.get("parser")
     if not isinstance(name, str) or "parser" in agent.engine.model.info.params:
@@ -181,7 +180,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         checks=tuple(name for name in spec.checks if ":" not in name),
         provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
-        fallbacks={}, labels={}, approve={},
+        fallbacks={}, labels={},
         parser="" if spec.parser == recorded.parser else spec.parser,
         file="" if spec.file == recorded.file else spec.file,
         rewinds=None if _has_critic(spec) else spec.rewinds,
@@ -207,7 +206,7 @@ def _has_own(spec: Spec) -> bool:
     return bool(own or tables or spec.memory or spec.workspace)
 
 
-def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent) -> dict[str, Any]:
+def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent[Any]) -> dict[str, Any]:
     """The parts of an agent, by its fields, that stand in for those of the user's own."""
     parts: dict[str, Any] = {}
     recorded_parts = recorded_spec.parts
@@ -235,7 +234,7 @@ def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent) -> dict[str, Any]
     return parts
 
 
-def _strategy_guards(spec: Spec, recorded: AgentSpec, agent: Agent) -> list[Guard]:
+def _strategy_guards(spec: Spec, recorded: AgentSpec, agent: Agent[Any]) -> list[Guard]:
     """What a strategy's record names beside the guards that every agent and each tool has.
 
     Which of them there are depends on the tools that the strategy called, as records tell.
@@ -246,7 +245,7 @@ def _strategy_guards(spec: Spec, recorded: AgentSpec, agent: Agent) -> list[Guar
 
 
 def _guards_of_tools(
-    spec: Spec, recorded: AgentSpec, record: Trajectory, agent: Agent, tools: Sequence[str]
+    spec: Spec, recorded: AgentSpec, record: Trajectory, agent: Agent[Any], tools: Sequence[str]
 ) -> dict[str, Guard]:
     """The guards that these tools brought, by the names of the tools.
 
@@ -350,22 +349,6 @@ def _repair(
         return None
 
     return repair
-
-
-def _by_name(order: Sequence[str]) -> Callable[[AnyTool], int]:
-    """Where a tool stands in the order of these names."""
-    return lambda tool: order.index(tool.name)
-
-
-def _approved(recorded: AgentSpec, tools: Sequence[AnyTool]) -> list[AnyTool]:
-    """The tools with the rules by which a person approved their calls, as the record names them."""
-    recorded_rules = recorded.parts.get("approve", {})
-    rules = msgspec.convert(recorded_rules, dict[str, bool | str | dict[str, str]])
-    by_name: dict[str, Approve] = {
-        name: _NamedPart(rule["by"]) if isinstance(rule, dict) else rule
-        for name, rule in rules.items()
-    }
-    return [replace(tool, approve=by_name.get(tool.name, False)) for tool in tools]
 
 
 @dataclass(frozen=True)

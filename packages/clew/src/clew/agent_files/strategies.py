@@ -24,8 +24,8 @@ _MAKE = "strategy_agent"
 
 
 def with_strategy(
-    spec: Spec, table: StrategyTable, agent: Agent, make: Callable[[Spec], Agent]
-) -> Agent:
+    spec: Spec, table: StrategyTable, agent: Agent[Any], make: Callable[[Spec], Agent[Any]]
+) -> Agent[Any]:
     """The agent that answers by a strategy, with `agent` for the work; `make` makes the others.
 
     Raises `PartError`.
@@ -43,18 +43,18 @@ def with_strategy(
         strategy_tools: dict[str, Any] = {name: _tool(agent, tool) for name, tool in tested.items()}
         agent = agent.replace(tools=[it for it in agent.tools if it.name not in tested.values()])
         plain = strategy(agent, **table.settings)
-        usual: Mapping[str, Agent] = getattr(plain, "defaults", {})
+        usual: Mapping[str, Agent[Any]] = getattr(plain, "defaults", {})
     for name, file in table.files.items():
         with part("strategy", name):
             strategy_tools[name] = _other(inner_spec(name, file, spec), usual.get(name), make)
     with part("strategy"):
         planned = strategy(agent, **table.settings, **strategy_tools) if strategy_tools else plain
-        made: Agent = require(STRATEGIES, _MAKE, "a strategy")(planned, agent)
+        made: Agent[Any] = require(STRATEGIES, _MAKE, "a strategy")(planned, agent)
     with part("limits", "calls_per_tool"):
         return _with_caps(made, spec.limits.limits.calls_per_tool)
 
 
-def _with_caps(made: Agent, caps: Mapping[str, int]) -> Agent:
+def _with_caps(made: Agent[Any], caps: Mapping[str, int]) -> Agent[Any]:
     """The strategy's agent with limits on tools: its own, and those that any of its runs calls."""
     if not caps:
         return made
@@ -62,7 +62,7 @@ def _with_caps(made: Agent, caps: Mapping[str, int]) -> Agent:
     return with_limits(made, replace(made.limits, calls_per_tool=caps))
 
 
-def _tool(agent: Agent, name: str) -> AnyTool:
+def _tool(agent: Agent[Any], name: str) -> AnyTool:
     """The agent's tool of that name, which judges its work and is no longer its own."""
     match = next((tool for tool in agent.tools if tool.name == name), None)
     if match is None:
@@ -72,7 +72,7 @@ def _tool(agent: Agent, name: str) -> AnyTool:
     return match
 
 
-def _other(spec: Spec, usual: Agent | None, make: Callable[[Spec], Agent]) -> Agent:
+def _other(spec: Spec, usual: Agent[Any] | None, make: Callable[[Spec], Agent[Any]]) -> Agent[Any]:
     """The agent of another file: what it leaves out is as the strategy has it."""
     made = make(spec if spec.tools is not None else spec.replace({"tools": []}))
     if usual is None:
@@ -112,7 +112,7 @@ class _Recorded:
         return self.limits
 
 
-def recorded_strategy(table: StrategyTable, agent: Agent, spec: AgentSpec) -> Agent:
+def recorded_strategy(table: StrategyTable, agent: Agent[Any], spec: AgentSpec) -> Agent[Any]:
     """The agent of a strategy's record for a replay, without its roles; `agent` does the work."""
     limits = agent.limits
     if ":" not in table.name:
@@ -120,5 +120,5 @@ def recorded_strategy(table: StrategyTable, agent: Agent, spec: AgentSpec) -> Ag
         limits = (
             strategy.extended_limits(limits) if hasattr(strategy, "extended_limits") else limits
         )
-    made: Agent = require(STRATEGIES, _MAKE, "a strategy")(_Recorded(spec, limits), agent)
+    made: Agent[Any] = require(STRATEGIES, _MAKE, "a strategy")(_Recorded(spec, limits), agent)
     return made

@@ -56,7 +56,7 @@ def process_tool_of(each: ProcessTable, folder: str) -> Tool:
     return process_tool(fields.pop("function"), **{name: it for name, it in fields.items() if it})
 
 
-def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent]) -> AgentTool:
+def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent[Any]]) -> AgentTool:
     """The tool that hands on to the agent of another file; without a model that has this one's.
 
     Raises `ConfigError` where the files lead round in a circle.

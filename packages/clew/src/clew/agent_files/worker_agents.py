@@ -1,7 +1,7 @@
 """Agents that are made where they are to work: of a name, or of what a run's record says."""
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -29,7 +29,7 @@ _KEPT: Final = 256
 """So many agents that were made from records are kept for further runs."""
 
 
-async def agent_named(name: str, folder: str = "") -> tuple[Agent, dict[str, Json]]:
+async def agent_named(name: str, folder: str = "") -> tuple[Agent[Any], dict[str, Json]]:
     """The agent of an agent file, with what a record says of it; or what `module:name` is or makes.
 
     Modules are looked for in `folder` first. Raises `ConfigError`.
@@ -57,9 +57,9 @@ class RecordedAgents:
     """
 
     trusting: bool = False
-    made: dict[bytes, Agent] = field(default_factory=dict[bytes, Agent])
+    made: dict[bytes, Agent[Any]] = field(default_factory=dict[bytes, Agent[Any]])
 
-    def __call__(self, record: Trajectory) -> Agent | None:
+    def __call__(self, record: Trajectory) -> Agent[Any] | None:
         """The agent; None where the record says nothing. Raises `ConfigError`."""
         if (spec := spec_of(record)) is None:
             return None
@@ -75,7 +75,7 @@ class RecordedAgents:
             raise ConfigError(message)
         return agent
 
-    def _make(self, spec: Spec) -> Agent:
+    def _make(self, spec: Spec) -> Agent[Any]:
         key = encode(msgspec.to_builtins(spec))
         if (agent := self.made.get(key)) is None:
             agent = self.made[key] = make_agent(spec)

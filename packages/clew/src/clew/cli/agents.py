@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import anyio.lowlevel
 import msgspec
@@ -116,7 +116,7 @@ class Assembled:
     """An agent with the documents that it searches, and why it has this model if nobody said."""
 
     spec: Spec
-    agent: Agent
+    agent: Agent[Any]
     docs: Library | None
     why: str
 

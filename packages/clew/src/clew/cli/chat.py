@@ -6,7 +6,7 @@ import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -77,11 +77,11 @@ class ChatSession:
     store: str | None
     screen: RunScreen
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    opened: OpenRun | None = None
+    opened: OpenRun[Any] | None = None
     attached: Attached = ()
     """What goes with what is said next."""
 
-    async def open(self, goal: Question | None = None, run_id: str = "") -> OpenRun:
+    async def open(self, goal: Question | None = None, run_id: str = "") -> OpenRun[Any]:
         """Begin the record with a question, or go on with an earlier one."""
         opening = open_run(
             self.made.agent, goal, run_id=run_id, store=self.stored_at,

@@ -8,7 +8,7 @@ programs.
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from clew import ConfigError, Entry, Observation, OpenRun, Trajectory
 from clew.cli.foreign_runs import pieces_with_origin
@@ -25,7 +25,7 @@ WIDE: Final = 160
 
 
 @contextmanager
-def logged(opened: OpenRun, folder: str) -> Generator[None]:
+def logged(opened: OpenRun[Any], folder: str) -> Generator[None]:
     """Write the run's files while it goes on.
 
     What the record holds already is written first, so that the files of a resumed run are whole.

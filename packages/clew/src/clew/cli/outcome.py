@@ -41,7 +41,7 @@ class ShownResult:
     """
 
     record: Trajectory
-    result: Result | None
+    result: Result[Any] | None
     store: str | None = None
     why: str = ""
     reason: str = ""
@@ -129,6 +129,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "model": spec.model if spec is not None else "",
         "model_chosen": end.why,
         "pending_approvals": [approval_document(each) for each in pending(end)],
+        "unknown": result.to_json()["unknown"] if result is not None else [],
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -277,7 +278,7 @@ def stopped(end: ShownResult) -> Iterator[TextBlock]:
     yield TextBlock("Go on", continue_hint(end.record, *further, store=end.store))
 
 
-def _why(record: Trajectory, result: Result) -> str:
+def _why(record: Trajectory, result: Result[Any]) -> str:
     """The reason; of a bound also how far it was reached."""
     landed = [e.event for e in record.entries if isinstance(e.event, Landing)]
     bound, mark, more = result.reason.partition("; ")

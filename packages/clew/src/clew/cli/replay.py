@@ -1,6 +1,7 @@
 """`clew replay`: run a record again, with the world taken from it."""
 
 from functools import partial
+from typing import Any
 
 import anyio
 import click
@@ -55,7 +56,7 @@ async def _replay(run: str, store: str | None, keys: dict[str, Json]) -> Replaye
 
 async def _agent(
     record: Trajectory, keys: dict[str, Json], store: Store
-) -> tuple[Agent, frozenset[str]]:
+) -> tuple[Agent[Any], frozenset[str]]:
     """The agent, and which of its parts stand in for those of the record.
 
     What a person names now is imported, what the record names is not.

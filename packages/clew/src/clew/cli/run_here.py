@@ -6,7 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.abc
@@ -74,7 +74,7 @@ async def on_signals(
 
 async def carry_on(
     made: Assembled,
-    opened: OpenRun,
+    opened: OpenRun[Any],
     screen: RunScreen,
     say: Question = "",
     *,
@@ -84,7 +84,7 @@ async def carry_on(
     """Continue the run; the outcome says how it ended, and keeps the error if one ended it."""
     screen.trajectory = opened.record
 
-    async def work() -> Result:
+    async def work() -> Result[Any]:
         await read_all(made.docs, screen)
         with logged(opened, log_dir) if log_dir else nullcontext():
             return await opened.go_on(say)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
@@ -154,7 +154,7 @@ class RunScreen:
         if self._live is None and self.debug:
             self.put(TextBlock("Documents", self._doing or f"{total} looked at", "dim"))
 
-    def warn(self, agent: Agent) -> None:
+    def warn(self, agent: Agent[Any]) -> None:
         """What of an agent may be meant but is seldom wise."""
         for warning in () if self.out is None else agent.warnings:
             self.put(TextBlock("Warning", inert(warning), "yellow"))

@@ -7,9 +7,10 @@ a check is a function; a tool is one dataclass. That of a format is `clew.core.c
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
+from typing_extensions import TypeVar
 
 from clew.core.at_work import Sibling
 from clew.core.events import (
@@ -72,12 +73,6 @@ class Attempts:
 
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
-Approve: TypeAlias = bool | str | Callable[[dict[str, Json]], Answering[bool | str | None]]
-"""Whether a person approves the calls of a tool before they are made: True, or the reason for it.
-
-Or a function of the arguments that says so of each call; False or None lets it pass.
-"""
-
 
 @dataclass(frozen=True)
 class Labels:
@@ -135,8 +130,7 @@ class ToolSpec:
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
-    of this tool, after the agent's guards; tools may share one. `approve` says which of its calls a
-    person must approve first.
+    of this tool, after the agent's guards; tools may share one.
     """
 
     name: str
@@ -152,7 +146,6 @@ class ToolSpec:
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
     guard: "Guard | None" = field(default=None, compare=False)
-    approve: Approve = False
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""
@@ -387,7 +380,7 @@ class Model(Protocol, metaclass=Structural):
 
 # ---------------------------------------------------------------- judging
 
-Bound: TypeAlias = Callable[[Trajectory], str | None]
+StopRule: TypeAlias = Callable[[Trajectory], str | None]
 """Returns why the run must not think again, or None. Its `repr` names it in the record."""
 
 
@@ -448,8 +441,10 @@ Screen: TypeAlias = Callable[[str], Answering[Verdict | Screened | None]]
 One with `asks_model` true has as long as a reply may take.
 """
 
-Check: TypeAlias = Callable[[Any, Trajectory], Answering[str | None]]
-"""Returns what is wrong with a (decoded) answer, or None."""
+A_contra = TypeVar("A_contra", contravariant=True, default=Any)
+
+Check: TypeAlias = Callable[[A_contra, Trajectory], Answering[str | None]]
+"""Returns what is wrong with a (decoded) answer, or None; a `Check[Life]` takes a Life."""
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from clew.core.events import Json, encode
 from clew.core.interfaces import Model, Part, Prompt
@@ -11,6 +11,9 @@ from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
 from clew.evidence.support import Record
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
+
+A = TypeVar("A")
+"""Any answer. With `Any` in its place a type checker would take the agent to answer anything."""
 
 Entailment: TypeAlias = Literal["entails", "contradicts", "neither"]
 Entails: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Entailment]]
@@ -82,7 +85,7 @@ class Grounded:
             min_overlap=self.min_overlap,
         )
 
-    async def __call__(self, answer: Json, trajectory: Trajectory) -> str | None:
+    async def __call__(self, answer: A, trajectory: Trajectory) -> str | None:  # pyright: ignore[reportInvalidTypeVarUse] - see its note
         """What the evidence does not bear out, and what to do about it; None if nothing."""
         audited = self.audit(answer, trajectory)
         if self.entails is not None:

@@ -8,7 +8,7 @@ nothing; this is for who passes them on.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
 import msgspec
@@ -17,6 +17,9 @@ from clew.core.events import Note, encode
 from clew.core.trajectory import Trajectory
 from clew.support.lazy_regex import Lazy
 from clew.support.settings import check_fields
+
+A = TypeVar("A")
+"""Any answer: `Any` in its place would make the type of an agent Any."""
 
 _ADDRESS: Final = Lazy(
     r"(?:\b[a-z][a-z0-9+.-]{1,15}://|\bwww\.)[^\s<>\"'`\[\]{}|\\]{1,2000}", re.IGNORECASE
@@ -57,7 +60,7 @@ class NoOutsideLinks:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
 
-    async def __call__(self, answer: Any, trajectory: Trajectory) -> str | None:
+    async def __call__(self, answer: A, trajectory: Trajectory) -> str | None:  # pyright: ignore[reportInvalidTypeVarUse] - see its note
         """What is wrong with the answer."""
         outside = [
             link for link in links_from_outside(answer, trajectory) if self.links or link.image

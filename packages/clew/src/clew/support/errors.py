@@ -30,6 +30,19 @@ class TooLongError(ModelError):
     """The prompt does not fit the model's window."""
 
 
+class NotAnsweredError(ClewError):
+    """`unwrap` of a result that is no answer; `reason` says why, or what the run waits for."""
+
+    def __init__(self, run_id: str, status: str, reason: str) -> None:
+        super().__init__(run_id, status, reason)
+        self.run_id = run_id
+        self.status = status
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} has no answer: {self.reason}"
+
+
 class StoreError(ClewError):
     """A record could not be read or written."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from clew.agent.agent import Agent
 from clew.agent.compare import as_begun
@@ -19,7 +20,7 @@ async def agents_for(config: WorkerConfig) -> Agents:
     """The agents of a worker. Raises `ConfigError` where one does not fit."""
     if callable(config.agents):
         return config.agents
-    agents: dict[str, Agent] = {}
+    agents: dict[str, Agent[Any]] = {}
     for number, one in enumerate(config.agents, start=1):
         if isinstance(one, str):
             agents[one], _ = await require(AGENTS, "named")(one)
@@ -36,12 +37,12 @@ class KnownAgents:
     was begun by this user on this machine, or by anybody (`trusting`).
     """
 
-    configured: dict[str, Agent]
+    configured: dict[str, Agent[Any]]
     recorded: bool = False
     trusting: bool = False
-    _make: Callable[[Trajectory], Agent | None] | None = field(default=None, init=False)
+    _make: Callable[[Trajectory], Agent[Any] | None] | None = field(default=None, init=False)
 
-    async def __call__(self, record: Trajectory) -> Agent:
+    async def __call__(self, record: Trajectory) -> Agent[Any]:
         recorded_spec = record.spec or record.started.spec
         for configured in self.configured.values():
             agent = as_begun(configured, record)
@@ -52,11 +53,11 @@ class KnownAgents:
             raise ConfigError(self._lacking(recorded_spec))
         return made
 
-    def _made(self, record: Trajectory) -> Agent | None:
+    def _made(self, record: Trajectory) -> Agent[Any] | None:
         """The agent that the record describes: what makes it is found when it is first needed."""
         make = self._make or require(AGENTS, "recorded")(self.trusting)
         self._make = make
-        made: Agent | None = make(record)
+        made: Agent[Any] | None = make(record)
         return made
 
     def _lacking(self, spec: AgentSpec) -> str:

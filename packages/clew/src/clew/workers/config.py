@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import anyio
 import msgspec
@@ -61,7 +61,7 @@ class WorkerConfig:
     store: Where = field(default=None, repr=False)  # there may be a password in it
     """Where the runs are kept: a store, or what `open_store` takes."""
 
-    agents: Agents | Sequence[Agent | str] = ()
+    agents: Agents | Sequence[Agent[Any] | str] = ()
     """The worker's agents: agents, agent files, or `module:name` of an agent or its factory.
 
     Or a function from a record to its agent, which raises `ConfigError` if it has none.

@@ -4,7 +4,7 @@ Workers are whatever serves the queue of the run, in this process or another (`c
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -29,7 +29,7 @@ _WAIT: Final = 1.0  # the same where it does, and that may get lost
 
 
 async def submit(
-    agent: Agent,
+    agent: Agent[Any],
     goal: Question,
     *,
     store: Where = None,

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 
@@ -24,7 +24,7 @@ from clew.workers.gate import RunGate, RunSlot
 
 LOG: Final = logging.getLogger("clew")
 
-Agents: TypeAlias = Callable[[Trajectory], Awaitable[Agent]]
+Agents: TypeAlias = Callable[[Trajectory], Awaitable[Agent[Any]]]
 """Finds the agent with which a run began. Raises `ConfigError` if this worker has none."""
 
 Leaving: TypeAlias = Callable[[], bool]
@@ -146,7 +146,7 @@ def _exceptions_only() -> Generator[None]:
 
 
 async def _carry(
-    agent: Agent,
+    agent: Agent[Any],
     trajectory: Trajectory,
     store: Store,
     gate: RunGate,
@@ -175,7 +175,7 @@ async def _carry(
         return journal.trajectory
 
 
-async def _advanced(agent: Agent, journal: Journal, slot: RunSlot, leaving: Leaving) -> None:
+async def _advanced(agent: Agent[Any], journal: Journal, slot: RunSlot, leaving: Leaving) -> None:
     while (trajectory := journal.trajectory).stop is None and (
         trajectory.step.pending or not leaving()
     ):

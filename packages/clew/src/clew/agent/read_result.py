@@ -1,0 +1,132 @@
+"""Reading what a run came to off its record."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from clew.agent.agent import A_co, Agent
+from clew.agent.result import (
+    Answered,
+    Bound,
+    Declined,
+    Failed,
+    Held,
+    Interrupted,
+    Refused,
+    Result,
+)
+from clew.citations import citations, references
+from clew.core.events import EFFECTFUL, Json, Stop
+from clew.core.interfaces import Audits, Store
+from clew.core.pending import pending_here, pending_in
+from clew.core.trajectory import Call, Trajectory
+from clew.guards.links import links_from_outside
+from clew.guards.safe_links import safe_links
+from clew.support.json_values import text_or_json
+from clew.support.parts import stable_name, using
+
+
+def _decoded(agent: Agent[Any], answer: Json) -> Any:
+    """The answer in the agent's type; as recorded, if it was given to an agent of another."""
+    try:
+        return agent.decode(answer)
+    except Exception:  # noqa: BLE001 - a user's own type may raise anything
+        return answer
+
+
+def _note(trajectory: Trajectory, *, answered: bool) -> str:
+    """The text beside the answer, if `answered`, and what clew noticed about the replies."""
+    replies = [
+        step.thought.reply for step in reversed(trajectory.steps) if step.thought is not None
+    ]
+    note = replies[0].note if answered and replies else ""
+    warning = next((reply.warning for reply in replies if reply.warning), "")
+    return "\n".join(filter(None, (note, warning)))
+
+
+def _audited(agent: Agent[Any], trajectory: Trajectory, answer: Json) -> Any:
+    """What the agent's first check that audits says of the answer."""
+    checks: Sequence[object] = agent.checks
+    for check in checks:
+        if isinstance(check, Audits):
+            with using(f"the audit of {stable_name(check)}"):
+                return check.audit(_decoded(agent, answer), trajectory)
+    return None
+
+
+def _unknown(trajectory: Trajectory) -> tuple[Call, ...]:
+    """The calls with an effect of which nobody knows whether it happened."""
+    return tuple(
+        call
+        for call in trajectory.calls
+        if call.in_doubt
+        or (
+            (seen := call.observation) is not None
+            and seen.outcome == "unknown"
+            and seen.effect in EFFECTFUL
+        )
+    )
+
+
+def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, Any]:
+    """What a result of any status has."""
+    known = {piece.doc_id: piece for piece in trajectory.evidence}
+    text = stop.answer if isinstance(stop.answer, str) else ""
+    names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
+    cited = tuple(known[name] for name in names)
+    safe = safe_links(trajectory, agent.engine.prompt_spec.prompt)
+    safe_answer, neutralised = safe(stop.answer)
+    listed = references(cited, trajectory) if cited else ()
+    return {
+        "run_id": trajectory.run_id,
+        "reason": stop.reason,
+        "usage": trajectory.usage,
+        "steps": len(trajectory.steps),
+        "evidence": tuple(known.values()),
+        "cited": cited,
+        "references": tuple(replace(one, title=str(safe(one.title)[0])) for one in listed),
+        "fallback": stop.fallback,
+        "lost": trajectory.total.lost,
+        "unknown": _unknown(trajectory),
+        "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),
+        "links": links_from_outside(stop.answer, trajectory),
+        "raw_answer": stop.answer,
+        "safe_answer": safe_answer,
+        "neutralised": neutralised,
+    }
+
+
+def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
+    """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
+    stop = trajectory.stop
+    if stop is None:
+        message = f"run {trajectory.run_id} has not stopped: resume it"
+        raise ValueError(message)
+    common, answer = _common(agent, trajectory, stop), stop.answer
+    match stop.status:
+        case "answered":
+            audit = _audited(agent, trajectory, answer)
+            return Answered(answer=_decoded(agent, answer), audit=audit, **common)
+        case "declined":
+            return Declined(answer="" if answer is None else text_or_json(answer), **common)
+        case "bound":
+            if answer is None or stop.fallback:
+                return Bound(answer=answer, limit=stop.code, **common)
+            audit = _audited(agent, trajectory, answer)
+            return Bound(answer=_decoded(agent, answer), audit=audit, limit=stop.code, **common)
+        case "held":
+            return Held(pending_approvals=tuple(pending_here(trajectory)), **common)
+        case "refused":
+            return Refused(**common)
+        case "failed":
+            return Failed(answer=answer, **common)
+        case "interrupted":
+            return Interrupted(**common)
+
+
+async def complete_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
+    """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
+    outcome = result(agent, trajectory)
+    if not isinstance(outcome, Held):
+        return outcome
+    return replace(outcome, pending_approvals=await pending_in(store, trajectory))
