@@ -71,8 +71,8 @@ def _behind(trajectory: Trajectory, held: Call) -> Iterator[Action]:
 def _why(call: Call, held: Verdict) -> str:
     """Why a call waits, and what it means to allow one that may have happened."""
     if held.code != "unknown" or not call.begun:
-        return held.reason
-    return shortened(f"{held.reason} {_AGAIN}")
+        return held.why
+    return shortened(f"{held.why} {_AGAIN}")
 
 
 def waits_below(call: Call) -> bool:

@@ -98,7 +98,8 @@ async def test_another_guard_that_holds_the_call_too_takes_nothing_away() -> Non
     agent = Agent(model=model, tools=[STRANGERS, SEND], guards=[hold, Provenance()])
     result = await run(agent, "Read my letters", store=MemoryStore())
     (held,) = result.pending_approvals
-    assert held.why == "look"
+    assert held.why.startswith("look; ")
+    assert "comes from letters (1.1)" in held.why
     assert held.origins["to"] == (Origin("result", "1.1", "letters", "from", doubtful=True),)
 
 
