@@ -16,15 +16,21 @@ from clew.models.offline import english
 from clew.support.errors import ConfigError
 
 MAX_CHARACTERS: Final = 1_000
+ANOTHER: Final = (
+    "Name a language model for that (`clew doctor models local`: one for this machine)."
+)
 NO_OBJECT: Final = (
     "I am a set of rules, and answer in a sentence or a number: I give no plan, no verdict and no "
-    "object. Name a language model for that."
+    f"object. {ANOTHER}"
 )
 NO_ATTACHMENT: Final = (
-    "I am a set of rules, and read nothing that is attached. Name a language model for that, or "
-    "have a folder searched (--docs)."
+    f"I am a set of rules, and read nothing that is attached. {ANOTHER} Or have a folder searched "
+    "(--docs)."
 )
-NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, and the native codec."
+NEEDS: Final = (
+    "I am a set of rules: with the native codec I search documents (--docs FOLDER) and calculate, "
+    f"and use no other tools. {ANOTHER}"
+)
 GREETING: Final = (
     "I am a set of rules, not a language model. I answer short English questions about your"
     " documents (`--docs FOLDER` names them), with the sentences found, and do arithmetic. Ask me a"
