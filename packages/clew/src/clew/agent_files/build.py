@@ -234,8 +234,8 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
         with part("codec"):
             if not by_name(spec.codec).native:
                 message = (
-                    "the offline rules act with the native codec only: leave it out, or name "
-                    "a language model (`clew doctor models local`: one for this machine)"
+                    "the offline rules act with the native codec only: leave the codec out, or "
+                    "name a language model (`clew doctor models local`: one for this machine)"
                 )
                 raise ConfigError(message)
     if settings:

@@ -37,6 +37,9 @@ GREETING: Final = (
     " question such as “When was Mary Shelley born?” or “What is 12 % of 80?”."
 )
 LOOKED: Final = "These passages look relevant, but my rules cannot work an answer out of them:"
+READS: Final = (
+    "A language model can read them: name one (`clew doctor models local`: for this machine)."
+)
 EMPTY: Final = (
     "My search brought no passage for this, which does not mean that nothing is there: it knows"
     " words, not meanings. Try the words that the documents use."
@@ -155,7 +158,7 @@ def _declined(prompt: Prompt, answer: _Answer) -> tuple[str, tuple[_Do, ...]]:
         f"[{doc_id}] {one.get('title')}: {english.gist(str(one.get('snippet')), asked)}"
         for doc_id, one in list(passages.items())[:MAX_DOCUMENTS]
     ]
-    looked = ([LOOKED, *lines] if lines else [EMPTY]) if searches else []
+    looked = ([LOOKED, *lines, READS] if lines else [EMPTY]) if searches else []
     return "\n".join([*answer.claims, *looked]) or NO_WORDS, ()
 
 
@@ -254,10 +257,26 @@ def _worked_out(question: str, prompt: Prompt) -> _Answer:
 
 
 def _looked_up(question: str, prompt: Prompt) -> _Answer:
-    """The sentence that answers, or else the one that is nearest to the question."""
-    words, asked = _query(question), english.QuestionFocus(question)
+    """The sentence that answers; if none does, for the question with its typing errors mended."""
+    words = _query(question)
     why = f"I search the documents to find out: {question}."
     passages = _call(prompt, why, "docs", _search(words)).results if words else []
+    answer = _matched(question, passages)
+    if answer.value is not None:
+        return answer
+    texts = " ".join(f"{one.get('title')} {one.get('snippet')}" for one in passages)
+    meant = english.respelled(question, texts)
+    for word, put in meant.items():
+        question = re.sub(rf"\b{re.escape(word)}\b", put, question)
+    mended = _matched(question, passages) if meant else answer
+    read = ", ".join(f"“{word}” as “{put}”" for word, put in meant.items())
+    claims = (*mended.claims, f"(I read {read}.)")
+    return answer if mended.value is None else mended._replace(claims=claims)
+
+
+def _matched(question: str, passages: list[dict[str, Json]]) -> _Answer:
+    """What the sentences of the passages say to a question, if they say one thing."""
+    asked = english.QuestionFocus(question)
     matches = (asked.match(one) for passage in passages for one in english.sentences(passage))
     scored = sorted(filter(None, matches), key=lambda one: -one[0])
     best = [one for one in scored if one[0] == scored[0][0]]
