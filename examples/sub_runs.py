@@ -48,6 +48,6 @@ if __name__ == "__main__":
     print(f"{held.status}: {held.reason}")
     for each in held.pending_approvals:
         print(f"{each.run_id} {each.call}: {each.tool} {each.args}")
-        sync.rule(each.run_id, each.call, allow=each.args["to"] == "Ada", store=store)
+        sync.rule(each.id, allow=each.args["to"] == "Ada", store=store)
     result = sync.resume(HEAD, "demo", store=store)
     print(f"{result.status}: {result.answer}\nsent: {SENT}")

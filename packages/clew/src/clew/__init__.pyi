@@ -106,12 +106,15 @@ from clew.stores import open_store
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.support.errors import (
+    AlreadyRuledError,
     ClewError,
     ConfigError,
     ModelError,
     NotAnsweredError,
+    NotHeldError,
     PartError,
     ReplayError,
+    StaleApprovalError,
     StoreError,
     ToolError,
 )
@@ -127,6 +130,7 @@ __version__: str
 
 __all__ = [
     "Agent",
+    "AlreadyRuledError",
     "Answered",
     "Audio",
     "Bound",
@@ -152,6 +156,7 @@ __all__ = [
     "ModelError",
     "NoProgress",
     "NotAnsweredError",
+    "NotHeldError",
     "Observation",
     "OpenRun",
     "PartError",
@@ -166,6 +171,7 @@ __all__ = [
     "Rewinds",
     "RunSummary",
     "SqliteStore",
+    "StaleApprovalError",
     "Step",
     "StoreError",
     "Stream",

@@ -75,7 +75,7 @@ def agent(script: Sequence[Move], *tools: AnyTool, **more: Any) -> Agent:
 async def go_on(one: Agent, held: Result, store: MemoryStore, *, allow: bool = True) -> Result:
     """Rule on all that waits, resume, and see that a replay derives the same record."""
     for each in held.pending_approvals:
-        await rule(each.run_id, each.call, allow=allow, store=store)
+        await rule(each.id, allow=allow, store=store)
     result = await resume(one, held.run_id, store=store)
     await replay(one, held.run_id, store=store)
     return result
@@ -156,7 +156,7 @@ async def test_a_call_is_asked_about_once_with_all_reasons() -> None:
         edited = agent([act("refund", amount=150.0), say("Paid.")], refunds("it is money"))
         PAID.clear()
         held = await run(edited, "Refund it.", store=store, run_id="edited")
-        await rule("edited", "1.1", allow=True, args={"amount": 20.0}, store=store)
+        await rule("edited:1.1", allow=True, args={"amount": 20.0}, store=store)
         assert (await resume(edited, "edited", store=store)).ok, "nobody is asked again"
         await replay(edited, "edited", store=store)
         assert PAID == [20.0]

@@ -115,7 +115,7 @@ async def test_a_refused_like_of_what_a_person_refused_says_it_too() -> None:
     agent = Agent(model=model, tools=[STRANGERS, SEND], guards=[Provenance()])
     store = MemoryStore()
     (held,) = (await run(agent, "Read", store=store, run_id="r")).pending_approvals
-    await rule("r", held.call, allow=False, store=store)
+    await rule(f"r:{held.call}", allow=False, store=store)
     await resume(agent, "r", store=store)
     kinds = {
         it.event.verdict.kind: it.event.verdict.origins["to"]
