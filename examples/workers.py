@@ -1,7 +1,6 @@
 """A run is left to workers: the first leaves between two steps, the second goes on.
 
-A scripted demonstration: a script plays the model. Each worker could be a process
-of its own, as `clew worker` is; all they share is the store.
+Each worker could be a process of its own, as `clew worker` is; all they share is the store.
 
 Prints:
 

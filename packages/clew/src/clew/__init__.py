@@ -33,7 +33,10 @@ _NAMES: Final = {
     "clew.agent.reply_parser": "with_parser",
     "clew.agent.result": ("Answered Bound Declined Failed Held Interrupted Refused Result"),
     "clew.agent.rewinding": "rewind",
-    "clew.agent.streaming.stream": "Stream Token stream",
+    "clew.agent.streaming.items": "Calling CallProgress Dropped Nested Partial Retrying Token",
+    "clew.agent.streaming.serving": "serving",
+    "clew.agent.streaming.start": "start stream",
+    "clew.agent.streaming.stream": "Stream follow",
     "clew.agent.subagents": "delegate",
     "clew.context": "Compaction Context Instructions Rewinds",
     "clew.core.events": "Audio Entry Evidence File Image Observation Usage Verdict",
@@ -47,11 +50,11 @@ _NAMES: Final = {
     "clew.stores.memory": "MemoryStore",
     "clew.stores.sqlite.store": "SqliteStore",
     "clew.support.errors": (
-        "AlreadyRuledError ClewError ConfigError ModelError NotAnsweredError NotHeldError "
-        "PartError ReplayError StaleApprovalError StoreError ToolError"
+        "ClewError ConfigError ModelError NotAnsweredError PartError ReplayError StoreError "
+        "ToolError"
     ),
     "clew.tools": "tool",
-    "clew.workers.queue": "follow submit",
+    "clew.workers.queue": "submit",
 }
 """The public names of each module."""
 

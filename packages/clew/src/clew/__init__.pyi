@@ -57,10 +57,25 @@ from clew.agent.result import (
 from clew.agent.rewinding import (
     rewind,
 )
+from clew.agent.streaming.items import (
+    Calling,
+    CallProgress,
+    Dropped,
+    Nested,
+    Partial,
+    Retrying,
+    Token,
+)
+from clew.agent.streaming.serving import (
+    serving,
+)
+from clew.agent.streaming.start import (
+    start,
+    stream,
+)
 from clew.agent.streaming.stream import (
     Stream,
-    Token,
-    stream,
+    follow,
 )
 from clew.agent.subagents import (
     delegate,
@@ -106,15 +121,12 @@ from clew.stores import open_store
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.support.errors import (
-    AlreadyRuledError,
     ClewError,
     ConfigError,
     ModelError,
     NotAnsweredError,
-    NotHeldError,
     PartError,
     ReplayError,
-    StaleApprovalError,
     StoreError,
     ToolError,
 )
@@ -122,7 +134,6 @@ from clew.tools import (
     tool,
 )
 from clew.workers.queue import (
-    follow,
     submit,
 )
 
@@ -130,11 +141,12 @@ __version__: str
 
 __all__ = [
     "Agent",
-    "AlreadyRuledError",
     "Answered",
     "Audio",
     "Bound",
     "Call",
+    "CallProgress",
+    "Calling",
     "ClewError",
     "Compaction",
     "ConfigError",
@@ -142,6 +154,7 @@ __all__ = [
     "Critic",
     "Declined",
     "Difference",
+    "Dropped",
     "Entry",
     "Evidence",
     "Failed",
@@ -154,12 +167,13 @@ __all__ = [
     "Limits",
     "MemoryStore",
     "ModelError",
+    "Nested",
     "NoProgress",
     "NotAnsweredError",
-    "NotHeldError",
     "Observation",
     "OpenRun",
     "PartError",
+    "Partial",
     "PendingApproval",
     "Question",
     "Refused",
@@ -168,10 +182,10 @@ __all__ = [
     "Replayed",
     "Result",
     "Retry",
+    "Retrying",
     "Rewinds",
     "RunSummary",
     "SqliteStore",
-    "StaleApprovalError",
     "Step",
     "StoreError",
     "Stream",
@@ -201,6 +215,8 @@ __all__ = [
     "rule",
     "run",
     "run_sync",
+    "serving",
+    "start",
     "stream",
     "submit",
     "sync",

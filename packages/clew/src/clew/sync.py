@@ -5,17 +5,18 @@ They also work beside an event loop of the caller's own, and wait.
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Generic
+from functools import partial
+from typing import Any, Generic
 
 from clew.agent import api, approvals, rewinding
 from clew.agent import labels as labels_of_runs
 from clew.agent.agent import A_co, Agent
 from clew.agent.question import Question
 from clew.agent.result import Result
+from clew.agent.streaming import start as begin
 from clew.agent.streaming import stream as streams
-from clew.agent.streaming.stream import StreamItem
+from clew.agent.streaming.items import StreamItem
 from clew.concurrency.portal import portal, twin, wait_for
-from clew.core.events import Entry
 from clew.stores import Where
 from clew.workers import queue
 
@@ -35,6 +36,7 @@ __all__ = [
     "rewind",
     "rule",
     "run",
+    "start",
     "stream",
     "submit",
 ]
@@ -61,18 +63,31 @@ class Stream(Generic[A_co]):
     def __init__(self, events: streams.Stream[A_co]) -> None:
         self._events = events
 
-    def __iter__(self) -> Iterator[StreamItem]:
-        events = aiter(self._events)
+    def __iter__(self) -> Iterator[StreamItem[A_co]]:
         while True:
             try:
-                yield wait_for(anext, events)
+                yield wait_for(anext, self._events)
             except StopAsyncIteration:
                 return
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._events.run_id
+
+    @property
+    def position(self) -> str:
+        """Where the stream is, for `follow(run_id, after=position)`."""
+        return self._events.position
 
     @property
     def result(self) -> Result[A_co] | None:
         """The result, once the iteration has ended."""
         return self._events.result
+
+    def wait(self) -> Result[A_co]:
+        """Wait until the run stops, and return its result; what ended the work is raised."""
+        return wait_for(self._events.wait)
 
 
 @contextmanager
@@ -86,19 +101,18 @@ def stream(
     owner: str | None = None,
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
-    opening = streams.stream(agent, goal, store=store, run_id=run_id, labels=labels, owner=owner)
+    opening = begin.stream(agent, goal, store=store, run_id=run_id, labels=labels, owner=owner)
     with portal().wrap_async_context_manager(opening) as events:
         yield Stream(events)
 
 
-def follow(run_id: str, *, store: Where = None, owner: str | None = None) -> Generator[Entry]:
+def start(agent: Agent[A_co], goal: Question | None = None, **options: Any) -> Stream[A_co]:
+    """`clew.start` for callers without an event loop."""
+    return Stream(wait_for(partial(begin.start, agent, goal, **options)))
+
+
+def follow(
+    run_id: str, *, after: int | str = 0, store: Where = None, owner: str | None = None
+) -> Stream[Any]:
     """`clew.follow` for callers without an event loop."""
-    entries = queue.follow(run_id, store=store, owner=owner)
-    try:
-        while True:
-            try:
-                yield wait_for(anext, entries)
-            except StopAsyncIteration:
-                return
-    finally:
-        wait_for(entries.aclose)
+    return Stream(streams.follow(run_id, after=after, store=store, owner=owner))

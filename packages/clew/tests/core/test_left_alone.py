@@ -228,11 +228,21 @@ async def test_an_effect_is_seen_to_its_end_whoever_cancels(
 # ------------------------------------------------------------------------------------- streams
 
 
-async def test_who_breaks_out_of_a_stream_leaves_an_open_run(store: Store) -> None:
+async def went_on(agent: Agent, store: Store, till: Paying) -> None:
+    """The effect was had once, and the run came to its end."""
+    result = await resume(agent, "r", store=store)
+    [call] = result_calls = (await read("r", store=store)).calls
+    assert (result.answer, len(till.paid), len(result_calls)) == ("done", 1, 1)
+    assert call.observation is not None
+    assert (call.observation.outcome, len(call.attempts)) == ("done", 1)
+    await replay(agent, "r", store=store)
+
+
+async def test_who_breaks_out_of_a_stream_ends_no_work(store: Store) -> None:
     till = Paying()
     agent = payer(till.tool())
     await by_break(agent, store, till)
-    await settled(agent, store, till)
+    await went_on(agent, store, till)
 
 
 async def _page(agent: Agent, store: Store) -> AsyncGenerator[str]:
@@ -266,9 +276,7 @@ async def test_a_browser_tab_is_closed(way: str, store: Store, anyio_backend: st
         else:
             del page
             gc.collect()
-    async with open_run(agent, run_id="r", store=store):
-        pass  # whatever the loop still has to close has ended by now
-    await settled(agent, store, till)
+    await went_on(agent, store, till)
 
 
 async def test_what_ends_a_streamed_run_is_raised_where_it_is_read(store: Store) -> None:
@@ -311,11 +319,11 @@ def test_a_stream_without_a_loop_is_left(tmp_path: Path) -> None:
         for event in events:
             if isinstance(event, Entry) and isinstance(event.event, Attempt):
                 break
-        threading.Timer(0.05, go.set).start()
+    go.set()
+    assert sync.resume(agent, "r", store=file).answer == "done"
     [call] = sync.read("r", store=file).calls
     assert call.observation is not None
     assert (call.observation.outcome, paid) == ("done", ["x"])
-    assert sync.resume(agent, "r", store=file).answer == "done"
 
 
 # -------------------------------------------------------------------------------- what is cut

@@ -124,7 +124,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "repeats": (),
         "gather": False,
         "origins": {},
-        "also": {},
     },
     "Origin": {
         "call": "",

@@ -42,7 +42,6 @@ _PENDING: Final[dict[str, Json]] = {
     "items": {
         "type": "object",
         "properties": {
-            "id": {"type": "string"},
             "run_id": {"type": "string"},
             "call": {"type": "string"},
             "tool": {"type": "string"},

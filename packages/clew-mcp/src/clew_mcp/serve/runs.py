@@ -5,7 +5,6 @@ No run state is kept here. The only thing in memory, the worker's last failures,
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -81,10 +80,10 @@ class ClientRuns:
         with one_error():
             async with anyio.create_task_group() as group:
                 group.start_soon(self._await_trouble, run_id, group.cancel_scope)
-                async with aclosing(follow(run_id, store=self.store)) as entries:
-                    async for entry in entries:
-                        if entry.seq > seen:
-                            await on_entry(entry)
+                async with follow(run_id, after=seen, store=self.store) as items:
+                    async for item in items:
+                        if isinstance(item, Entry):
+                            await on_entry(item)
                 group.cancel_scope.cancel()
         return self._trouble.get(run_id, "")
 

@@ -20,6 +20,7 @@ from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.runner import drive, start, start_fork, take_up
+from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
 from clew.core.codec import Codec, Shape
@@ -85,10 +86,14 @@ async def resume(
 
     A stopped run without anything new returns its result again, unless a person interrupted it.
     While another call of this process works on the run, this one waits, and then continues from
-    what that recorded. Raises `ConfigError` if the agent differs from the record's without
-    `accept_change`, and if another process has the run; `take_over` fences off whoever has it.
+    what that recorded; it joins what `start` began. Raises `ConfigError` if the agent differs from
+    the record's without `accept_change`, and if another process has the run; `take_over` fences off
+    whoever has it.
     With an `owner`, another's run is not found.
     """
+    joined = None if say != "" or take_over else await join(run_id, store, listener, owner)
+    if joined is not None:
+        return await joined.wait()
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
         listener=listener, owner=owner,

@@ -9,6 +9,8 @@ from clew.agent.labels import checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
 from clew.agent.read_result import complete_result
 from clew.agent.result import Result
+from clew.agent.streaming.followers import FOLLOWERS
+from clew.agent.streaming.work import AT_WORK, Work
 from clew.context.compaction import asks_model
 from clew.core.effects import with_those_within
 from clew.core.events import (
@@ -37,6 +39,7 @@ from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
+from clew.support.live import LIVE
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
 
@@ -244,7 +247,18 @@ async def complete(agent: Agent[Any], journal: Journal) -> Trajectory:
 
     Raises `ModelError`, `PartError` or `StoreError`; then its record is open.
     """
-    return await run(agent.engine, journal)
+    work = Work(agent, journal, LIVE.get())  # as `working` does it, at no call where none follows
+    AT_WORK.add(work)
+    before = LIVE.set(work)
+    try:
+        if FOLLOWERS:
+            work.look()
+        return await run(agent.engine, journal)
+    finally:
+        LIVE.reset(before)
+        AT_WORK.discard(work)
+        if work.followed:
+            work.end()
 
 
 async def drive(agent: Agent[A_co], journal: Journal) -> Result[A_co]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import anyio
 import click
 
-from clew import Question, Trajectory, follow, result_of, submit
+from clew import Entry, Question, Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
@@ -136,9 +136,10 @@ async def _wait(
     async def watch() -> bool:
         async with anyio.create_task_group() as group:
             group.start_soon(remind)
-            async for entry in follow(run_id, store=opened):
-                record.add(entry)
-                screen.entry(entry)
+            async for item in follow(run_id, store=opened):
+                if isinstance(item, Entry):
+                    record.add(item)
+                    screen.entry(item)
             group.cancel_scope.cancel()
         return True
 

@@ -43,6 +43,7 @@ from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
 from clew.support.errors import ToolError
+from clew.support.live import LIVE
 from clew.support.parts import ask, copied, text_of
 from clew.support.short_text import one_line
 
@@ -100,6 +101,9 @@ async def _make(
             await uncut.give_way()  # what is cancelled begins nothing
         if uncut is not None or number > 1:
             await journal.record(attempt)
+        live = LIVE.get()
+        if live is not None and live.followed:
+            live.calling(call.key, tool.name, number)
         came = await _attempt(engine, tool, with_secrets, journal, attempt, uncut)
         if isinstance(came, Observation):
             came = await _probed(engine, journal, tool, call.key, came)
@@ -112,6 +116,8 @@ async def _make(
             await _record(journal, _held_if_unknown(engine, tool, call, came), uncut)
             return
         after, task = came.text, ""
+        if live is not None and live.followed:
+            live.retrying(number + 1, tool.attempts.retry.times + 1, after, delay, call.key)
         try:
             if uncut is not None:
                 uncut.raise_kept()

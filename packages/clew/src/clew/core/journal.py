@@ -86,15 +86,22 @@ async def foreign_entries(store: Store, run_id: str) -> int:
 
 async def catch_up(trajectory: Trajectory, store: Store) -> None:
     """Add the stored entries that follow those it has."""
-    run_id = trajectory.run_id
     before = trajectory.entries[-1].hash if trajectory.entries else b""
-    for line in await store.read(run_id, len(trajectory)):
-        if not _follows(line, before):
+    for entry in await stored(store, trajectory.run_id, len(trajectory), before):
+        trajectory.add(entry)
+
+
+async def stored(store: Store, run_id: str, after: int, before: bytes | None) -> list[Entry]:
+    """The stored entries over `after`; `before` is the hash of that one, None: unknown."""
+    entries: list[Entry] = []
+    for line in await store.read(run_id, after):
+        if before is not None and not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
             raise StoreDamagedError(message)
         before = line.hash
         event = await _event(store, run_id, line)
-        trajectory.add(Entry(line.seq, line.at, line.epoch, event, line.hash))
+        entries.append(Entry(line.seq, line.at, line.epoch, event, line.hash))
+    return entries
 
 
 def _follows(line: Line, before: bytes) -> bool:

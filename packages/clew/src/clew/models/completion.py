@@ -14,6 +14,7 @@ from clew.models.undercount import size_of, with_size
 from clew.models.usage import estimate, possible
 from clew.support.error_text import described, message_of
 from clew.support.errors import ModelError, PartError
+from clew.support.live import LIVE
 from clew.support.parts import PASSED, broken, short_repr
 from clew.support.street import SHIPPED
 from clew.support.surrogates import HALF, mended
@@ -27,6 +28,8 @@ async def complete(
     Raises `ModelError` if it is unavailable, `PartError` if it is broken.
     """
     ours = type(model).__module__.partition(".")[0] in SHIPPED
+    if hear is not None and (live := LIVE.get()) is not None and live.followed:
+        hear = live.hearing(hear)
     try:
         if ours:  # it keeps its own deadlines
             reply: Any = await model.complete(prompt, hear)

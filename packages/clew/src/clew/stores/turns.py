@@ -55,7 +55,7 @@ async def turn(key: Hashable, if_busy: IfBusy = "wait") -> AsyncGenerator[None]:
     Raises `TurnTakenError` where another has it and is not to be waited for, and where the caller
     has it: to wait for oneself would never end.
     """
-    if any(one.has and one.key == key for one in _MINE.get()) and if_busy != "take over":
+    if if_busy != "take over" and is_mine(key):
         raise TurnTakenError(own=True)
     mine = _Turn(key)
     with _LOCK:
@@ -80,6 +80,25 @@ async def turn(key: Hashable, if_busy: IfBusy = "wait") -> AsyncGenerator[None]:
     finally:
         with _LOCK:
             _leave(mine)
+
+
+def is_taken(key: Hashable) -> bool:
+    """Whether somebody has the turn at `key`."""
+    with _LOCK:
+        return any(one.has and one.end.alive for one in _TURNS.get(key, ()))
+
+
+def is_mine(key: Hashable) -> bool:
+    """Whether the caller has the turn at `key`: it would wait for itself."""
+    for one in _MINE.get():  # noqa: SIM110 - a generator would be a call more in every run
+        if one.has and one.key == key:
+            return True
+    return False
+
+
+def without_turns() -> None:
+    """What is done from here on is not done by whoever has turns here."""
+    _MINE.set(())
 
 
 def _leave(mine: _Turn) -> None:

@@ -119,6 +119,11 @@ async def resources() -> AsyncGenerator[Resources]:
             await mine.close()
 
 
+def without_resources() -> None:
+    """Let nothing that is opened from here on belong to whoever owns resources here."""
+    _HERE.set(None)
+
+
 async def hold_open(key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> T:
     """Return the owner's resource of this key, which `make` makes when it is first asked for.
 

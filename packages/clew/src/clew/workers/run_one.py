@@ -11,6 +11,7 @@ import anyio
 from clew.agent.agent import Agent
 from clew.agent.broken_runs import idle_openings, too_often
 from clew.agent.runner import leave, record_failure, take_up
+from clew.agent.streaming.work import working
 from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
@@ -164,7 +165,8 @@ async def _carry(
         try:
             await journal.receive()
             async with resources():
-                await _advanced(agent, journal, slot, leaving)
+                with working(agent, journal):
+                    await _advanced(agent, journal, slot, leaving)
             await leave(agent, journal)
         except FencedError:
             raise

@@ -1,125 +1,225 @@
-"""A run as it happens: its entries, and the words of a reply as they arrive."""
+"""The stream of a run: its entries from one on, and what is shown between them, until it stops."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
-from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias
+import weakref
+from collections import deque
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any, Final, Generic, Self
 
 import anyio
 
-from clew.agent.agent import A_co, Agent
-from clew.agent.api import run
-from clew.agent.question import Question
+from clew.agent.agent import A_co
+from clew.agent.labels import load_of
 from clew.agent.result import Result
-from clew.concurrency.tasks import OwnTask
+from clew.agent.streaming import followers
+from clew.agent.streaming.branches import Branch, position_of
+from clew.agent.streaming.followers import Follower, Key, Waiting
+from clew.agent.streaming.items import Dropped, Nested, Partial, StreamItem, Token
+from clew.agent.streaming.tasks import RunTask, task_of
+from clew.agent.streaming.work import Work, look, work_on
 from clew.core.events import Entry
-from clew.core.interfaces import Listener
-from clew.stores import Where
+from clew.core.interfaces import Store
+from clew.stores import Where, store_at
+from clew.stores.interface import Notifies
+from clew.stores.user_store import location_of
+from clew.support.errors import ConfigError
 
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A piece of a reply as it arrives; never recorded."""
-
-    text: str
-
-
-StreamItem: TypeAlias = Entry | Token
+_LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
+_WAIT: Final = 1.0  # the same where it does, and that may get lost
 
 
 class Stream(Generic[A_co]):
-    """The events of a run as they happen; `result` is set when the iteration ends."""
+    """The stream of a run. Leaving it, at any item and in any way, changes nothing of the run.
 
-    def __init__(self, items: AsyncIterator[StreamItem]) -> None:
-        self._items = items
-        self.result: Result[A_co] | None = None
-
-    def __aiter__(self) -> AsyncIterator[StreamItem]:
-        return self._items
-
-
-class _RunWork(Generic[A_co]):
-    """A run at work in a task that is nobody's child, and what it shows.
-
-    So the context of its stream may be left in another task than it was entered in, as servers do
-    with the generators of clients that went away.
+    Entries come once and in their order, whichever process writes them. What is shown between them
+    (`Token` and the like) is told only in the process that works on the run. `position` says after
+    each item where to go on from: `follow(run_id, after=position)`. `result` is set at the end
+    where the run was started in this process.
     """
 
-    def __init__(self, work: Callable[[Listener], Coroutine[Any, Any, Result[A_co]]]) -> None:
-        self._send, self._receive = anyio.create_memory_object_stream[StreamItem](float("inf"))
-        self._work = work
+    def __init__(
+        self,
+        run_id: str,
+        after: int | str = 0,
+        store: Where = None,
+        key: Key | None = None,
+        owner: str | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.position = str(after)
+        self.result: Result[A_co] | None = None
+        self._after = position_of(after)
+        self._store, self._owner = store, owner
+        self._task: RunTask[A_co] | None = None
+        self._key: Key | None = None
+        self._begun = False
+        self._root = Branch(run_id)
+        self._work: Work | None = None
+        self._follower = Follower(run_id)
+        self._ready = deque[tuple[Any, str]]()
+        self._over = False
         self._told = False
-        self.events: Stream[A_co] = Stream(self)
-        self.task = OwnTask(self._until_stop())
-        self.task.start(copy_context())
+        if key is not None:
+            self._listen(key)
 
-    async def _until_stop(self) -> None:
-        with self._send:
-            self.events.result = await self._work(_Forward(self._send.send_nowait))
+    def take_from(self, task: "RunTask[A_co]") -> None:
+        """End with this work on the run."""
+        self._task = task
 
-    def __aiter__(self) -> "_RunWork[A_co]":
+    async def wait(self) -> Result[A_co]:
+        """Wait until the run stops, and return its result; what ended the work is raised.
+
+        Raises `ConfigError` where nobody started the run in this process.
+        """
+        if self._task is None:
+            message = f"run {self.run_id} was not started here: use follow and result_of"
+            raise ConfigError(message)
+        return await self._task.wait()
+
+    def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> StreamItem:
-        """What is shown next; what ended the run is raised."""
-        try:
-            return await self._receive.receive()
-        except anyio.EndOfStream:
-            await self.task.stop()  # it is about to end
-            self.raise_error()
-            raise StopAsyncIteration from None
+    async def __anext__(self) -> StreamItem[A_co]:
+        """The next item; what ended the work on the run in this process is raised, once."""
+        if not self._ready and not self._over:
+            async with AsyncExitStack() as stack:
+                opened: Store | None = None
+                while not self._ready and not self._over:
+                    if self._begun:
+                        self._take()
+                    if not self._ready:
+                        if opened is None:
+                            opened = await stack.enter_async_context(store_at(self._store))
+                        await self._look(opened)
+        if not self._ready:
+            raise StopAsyncIteration
+        item: StreamItem[A_co]
+        item, self.position = self._ready.popleft()
+        return item
 
-    async def stop(self) -> None:
-        """Stop working on the run, once no effect of it is under way."""
-        await self.task.stop()
-        self._receive.close()
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Follow the run no longer."""
+        self._ready.clear()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._over = True
+        if self._key is not None:
+            followers.remove(self._key, self._follower)
+
+    def _take(self) -> None:
+        """Take what waits, as far as it follows what was seen."""
+        while not self._ready and (new := self._follower.first) is not None:
+            branch = self._root.at(new.path)
+            if isinstance(new.item, Entry):
+                if branch is None or new.item.seq > branch.seq + 1:
+                    return
+                if new.item.seq > branch.seq:
+                    if branch.ends(new.item):  # what is below comes first
+                        return
+                    self._add(branch.advance(new.item))
+            elif isinstance(new.item, Dropped):
+                self._add(new.item)
+            elif branch is None or new.seq > branch.seq:
+                return
+            elif new.seq == branch.seq or not isinstance(new.item, Token | Partial):
+                self._add(Nested(new.path, new.item) if new.path else new.item)
+            self._follower.drop(new)
+
+    def _add(self, item: Any) -> None:
+        self._ready.append((item, self._root.position))
+
+    async def _look(self, opened: Store) -> None:
+        """Read on in the store, or wait until there is more to take or to read."""
+        key = self._key or self._listen((location_of(opened), self.run_id))
+        if not self._begun:
+            if self._owner is not None:
+                await load_of(opened, self.run_id, self._owner)
+            number, below = self._after
+            await self._root.skip(opened, number, below, len(self.run_id) + 1)
+            self._begun = True
+        self._task = self._task or task_of(key)
+        task, work, stuck = self._task, work_on(key, self._work), self._follower.first
+        ended = task is not None and task.over  # asked before the store is read
+        if ended or stuck is not None or work is None or work is not self._work:
+            self._work = work
+            if await self._read(opened, stuck):
+                return
+        if stuck is not None:
+            self._take()
+            if not self._ready:  # it is of a run that is over
+                self._follower.drop(stuck)
+        elif task is not None and ended:
+            self._end(task)
+        elif task is None and self._root.stopped and not await opened.inbox(self.run_id):
+            self._leave()
+        elif task is not None or work is not None:
+            await self._follower.news.wait(_WAIT)
+        else:
+            await self._written(opened)
+
+    def _listen(self, key: Key) -> Key:
+        """Be told of what happens from now on."""
+        self._key = key
+        followers.add(key, self._follower)
+        weakref.finalize(self, followers.remove, key, self._follower).atexit = False
+        look()
+        return key
+
+    async def _read(self, opened: Store, stuck: Waiting | None) -> bool:
+        """Read what was not seen, up to what waits; whether that is anything."""
+        if stuck is None:
+            await self._root.rest(opened, self._add)
+        else:
+            await self._root.up_to(opened, self._add, stuck.path, stuck.seq)
+        return bool(self._ready)
 
     def raise_error(self) -> None:
-        """Raise what ended the run, once."""
-        if self.task.error is not None and not self._told:
+        """Raise what ended the work, unless that was raised before."""
+        task = self._task
+        if task is not None and task.over and task.error is not None and not self._told:
             self._told = True
-            raise self.task.error
+            raise task.error
+
+    def _end(self, task: "RunTask[A_co]") -> None:
+        """The work has ended. Raises what ended it."""
+        self._leave()
+        self.result = task.result
+        self.raise_error()
+
+    async def _written(self, opened: Store) -> None:
+        """Wait until there may be more in the store, or the run is at work here."""
+        if not isinstance(opened, Notifies):
+            await self._follower.news.wait(_LOOK)
+            return
+        with anyio.move_on_after(_WAIT):
+            async with opened.wakes() as woken:
+                if await opened.read(self.run_id, self._root.seq):  # before it began to tell
+                    return
+                async for one in woken:  # pragma: no branch - it tells for ever
+                    if any(one == branch.run_id for branch in self._root.branches()):
+                        return
 
 
-class _Forward:
-    """A listener that passes everything on."""
+def follow(
+    run_id: str, *, after: int | str = 0, store: Where = None, owner: str | None = None
+) -> Stream[Any]:
+    """The stream of a run from entry number `after` on, until it stops, whichever process works.
 
-    def __init__(self, show: Callable[[StreamItem], None]) -> None:
-        self._show = show
-
-    def token(self, text: str) -> None:
-        self._show(Token(text))
-
-    def entry(self, entry: Entry) -> None:
-        self._show(entry)
-
-
-@asynccontextmanager
-async def stream(
-    agent: Agent[A_co],
-    goal: Question,
-    *,
-    store: Where = None,
-    run_id: str = "",
-    labels: Mapping[str, str] | None = None,
-    owner: str | None = None,
-) -> AsyncGenerator[Stream[A_co]]:
-    """Answer a goal and yield every entry and token: `async with … as events`, `async for`.
-
-    Leaving early stops the work, not the run: its record stays open and can be resumed. A call with
-    an effect that is under way is seen to its end and recorded first, within the tool's timeout;
-    whatever else is under way is cut.
+    It only reads. A held run has stopped too, unless the ruling is in its inbox. Where the run is
+    worked on in this process, words and calls come as they happen, and what ends the work is
+    raised. Raises `StoreError` if the run is unknown, or is not the `owner`'s, and `ConfigError` if
+    it has no such entry.
     """
-
-    def work(listener: Listener) -> Coroutine[Any, Any, Result[A_co]]:
-        return run(
-            agent, goal, store=store, run_id=run_id, listener=listener, labels=labels, owner=owner
-        )
-
-    working = _RunWork(work)
-    try:
-        yield working.events
-    finally:
-        await working.stop()
-    working.raise_error()
+    return Stream(run_id, after, store, owner=owner)

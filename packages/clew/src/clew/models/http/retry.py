@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from clew.core.interfaces import Retry
 from clew.support.errors import ModelError
+from clew.support.live import LIVE
 
 T = TypeVar("T")
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
@@ -55,6 +56,8 @@ async def persist(
                 ) from failure
             tries = f"try {number + 1} of {retry.times + 1}"
             LOG.warning("%s; %s in %.1f s", failure, tries, wait)
+            if (live := LIVE.get()) is not None and live.followed:
+                live.retrying(number + 1, retry.times + 1, str(failure), wait)
         waited += wait
         await sleep(wait)
 

@@ -1,0 +1,132 @@
+"""How far a stream is in a run and in the runs below it, and the place that says so as a text.
+
+A run below is followed from the attempt of its call to the observation of it. All its entries come
+before that observation.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from clew.agent.streaming.items import Nested
+from clew.core.events import Attempt, Entry, Observation, Stop
+from clew.core.interfaces import Store
+from clew.core.journal import stored
+from clew.support.errors import ConfigError, RunNotFoundError
+
+Add: TypeAlias = Callable[[Entry | Nested], object]
+"""Takes what the stream yields next."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """A run, how many of its entries were seen, and the runs below that are not over."""
+
+    run_id: str
+    path: tuple[str, ...] = ()
+    seq: int = 0
+    hash: bytes | None = b""
+    stopped: bool = False
+    below: "dict[str, Branch]" = field(default_factory=dict[str, "Branch"])
+    """By the keys of their calls."""
+
+    def branches(self) -> "Iterator[Branch]":
+        """It and all below it."""
+        yield self
+        for each in self.below.values():
+            yield from each.branches()
+
+    def at(self, path: tuple[str, ...]) -> "Branch | None":
+        """The run at a path; None where it is not known."""
+        return next((each for each in self.branches() if each.path == path), None)
+
+    def advance(self, entry: Entry) -> Entry | Nested:
+        """Step over its next entry; returns it as the stream yields it."""
+        self.seq, self.hash, event = entry.seq, entry.hash, entry.event
+        self.stopped = isinstance(event, Stop)
+        if isinstance(event, Attempt) and event.child and event.call not in self.below:
+            child = event.child
+            self.below[event.call] = Branch(child, (*self.path, child))
+        elif isinstance(event, Observation):
+            self.below.pop(event.call, None)
+        return Nested(self.path, entry) if self.path else entry
+
+    def ends(self, entry: Entry) -> "Branch | None":
+        """The run below that is over with this entry."""
+        return self.below.get(entry.event.call) if isinstance(entry.event, Observation) else None
+
+    async def skip(self, store: Store, seq: int, below: dict[str, int], start: int) -> None:
+        """Go on behind entry `seq`, and in the runs below behind those with these numbers.
+
+        Their names are ids from character `start` on. Raises `ConfigError` where there is no such
+        entry.
+        """
+        for entry in await self._stored(store) if seq else ():
+            if entry.seq <= seq:
+                self.advance(entry)
+        if self.seq < seq:
+            message = f"run {self.run_id} has {self.seq} entries, so nothing follows entry {seq}"
+            raise ConfigError(message)
+        for branch in self.below.values():
+            await branch.skip(store, below.get(branch.run_id[start:], 0), below, start)
+
+    async def rest(self, store: Store, add: Add) -> None:
+        """Add what the store has of it and all below it that was not seen."""
+        await self._until(store, add, _never)
+        for branch in list(self.below.values()):
+            await branch.rest(store, add)
+
+    async def up_to(self, store: Store, add: Add, path: tuple[str, ...], seq: int) -> None:
+        """Add what the store has that was not seen, up to entry `seq` of the run at a path."""
+        if not path:
+            await self._until(store, add, lambda: self.seq >= seq)
+            return
+        await self._until(store, add, lambda: self._begun(path[0]))
+        if (branch := self._begun(path[0])) is not None:
+            await branch.up_to(store, add, path[1:], seq)
+
+    def _begun(self, run_id: str) -> "Branch | None":
+        """The run of this id below, once it is known to have begun."""
+        return next((each for each in self.below.values() if each.run_id == run_id), None)
+
+    async def _until(self, store: Store, add: Add, enough: Callable[[], object]) -> None:
+        """Add its own entries until it is enough; what is over below comes first."""
+        for entry in () if enough() else await self._stored(store):
+            if (over := self.ends(entry)) is not None:
+                await over.rest(store, add)
+            add(self.advance(entry))
+            if enough():
+                return
+
+    async def _stored(self, store: Store) -> list[Entry]:
+        try:
+            return await stored(store, self.run_id, self.seq, self.hash)
+        except RunNotFoundError:
+            if self.path:  # one below is on record before it is begun
+                return []
+            raise
+
+    @property
+    def position(self) -> str:
+        """How far it is: `12`, or `12,2.1=3` where three entries of run `…-2.1` were seen too."""
+        below = [each for each in self.branches() if each.path]
+        start = len(self.run_id) + 1
+        return ",".join([str(self.seq), *(f"{it.run_id[start:]}={it.seq}" for it in below)])
+
+
+def position_of(after: int | str) -> tuple[int, dict[str, int]]:
+    """A place as numbers: of the run, and of those below. Raises `ConfigError` for what is none."""
+    first, *rest = str(after).split(",")
+    try:
+        pairs = [each.partition("=") for each in rest]
+        numbers = int(first), {name: int(seq) for name, _, seq in pairs}
+    except ValueError:
+        numbers = -1, dict[str, int]()
+    if min(numbers[0], *numbers[1].values(), 0) < 0 or isinstance(after, bool):
+        message = f"after={after!r} is no place in a stream: give the number of an entry, or what "
+        raise ConfigError(f"{message}`position` of a stream was")
+    return numbers
+
+
+def _never() -> bool:
+    return False

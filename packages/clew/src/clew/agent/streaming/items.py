@@ -1,0 +1,89 @@
+"""What a stream yields: entries of the record, and between them what is not recorded."""
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias
+
+from typing_extensions import TypeVar
+
+from clew.core.events import Entry, Json
+
+T_co = TypeVar("T_co", covariant=True, default=Json)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a reply as it arrives.
+
+    `field` says of what: `thought`, `answer`, or a text in a typed answer (`answer.title`); it is
+    empty where the format of the replies does not tell.
+    """
+
+    text: str
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """An attempt of a call begins; `call` is its key (`step.index`)."""
+
+    call: str
+    tool: str
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress:
+    """How far a call is, in the words of its tool."""
+
+    call: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """Attempt number `attempt` of at most `of` follows in `wait` seconds: why the last one failed.
+
+    It is the model's, or that of a `call`.
+    """
+
+    attempt: int
+    of: int
+    why: str
+    wait: float
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Generic[T_co]):
+    """What has arrived of an answer, or of the arguments of a call: `of` is the tool, or `answer`.
+
+    `json` is what can be read of it so far. If that fits its type, `valid` is true, and `value` is
+    the answer of that type, or the arguments. `state` says whether more may come: `open`, then
+    `complete`, or `cut` where the reply ended before it did.
+    """
+
+    of: str
+    json: Json
+    value: T_co | None = None
+    valid: bool = False
+    state: Literal["open", "complete", "cut"] = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Tokens and the like were left out here: they came faster than they were taken."""
+
+
+LiveItem: TypeAlias = Token | Calling | CallProgress | Retrying | Partial[T_co] | Dropped
+"""What is shown between entries, and not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """An item of a run below: `path` are the ids from the first one below down to its own."""
+
+    path: tuple[str, ...]
+    item: Entry | LiveItem
+
+
+StreamItem: TypeAlias = Entry | LiveItem[T_co] | Nested

@@ -1,0 +1,106 @@
+"""The scope of an application: it takes up what was left open, and lets nothing end halfway.
+
+Work that `start` began would else end with the event loop, which cancels the tools of a run along
+with it: an effect that is cut so has an unknown outcome.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Hashable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+
+from clew.agent.agent import Agent
+from clew.agent.compare import as_begun
+from clew.agent.streaming.start import start
+from clew.agent.streaming.tasks import RunTask, tasks_here
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.redaction import redact
+from clew.core.spec_changes import changes_to_accept
+from clew.core.trajectory import Trajectory
+from clew.stores import Where, store_at
+from clew.stores.interface import Locks
+from clew.stores.locks import queue_of
+from clew.stores.user_store import location_of
+from clew.support.arguments import check_argument
+from clew.support.errors import ClewError
+
+LOG: Final = logging.getLogger("clew")
+
+
+class Serving:
+    """The work on the runs of a store that was begun in this event loop."""
+
+    def __init__(self, location: Hashable) -> None:
+        self._location = location
+
+    def _tasks(self) -> list[RunTask[Any]]:
+        return [task for task in tasks_here() if task.key[0] == self._location]
+
+    async def wait(self) -> None:
+        """Wait until nothing is under way. What ended a run is told by its stream."""
+        while tasks := self._tasks():
+            await tasks[0].ended.wait()
+
+    async def stop(self) -> None:
+        """Stop all work, once no effect is under way: the runs stay open."""
+        with anyio.CancelScope(shield=True):
+            while tasks := self._tasks():
+                for task in tasks:
+                    task.cancel()
+                for task in tasks:
+                    await task.ended.wait()
+
+
+@asynccontextmanager
+async def serving(*agents: Agent, store: Where = None) -> AsyncGenerator[Serving]:
+    """Work on the runs of a store as long as an application lives.
+
+    At the beginning, runs of these agents that were left open, or have got a ruling, are taken up;
+    not those of a queue, which are for workers, and those that another process has. At the end all
+    work that was begun inside is stopped: an effect that has begun is seen to its end and recorded,
+    and the runs stay open. `wait` of what it gives waits for all of it instead.
+    """
+    for agent in agents:
+        check_argument("agent", agent, Agent, "an Agent")
+    async with store_at(store) as opened:
+        here = Serving(location_of(opened))
+        try:
+            for run_id, agent in await _left(opened, agents):
+                try:
+                    await (await start(agent, run_id=run_id, store=store)).aclose()
+                except ClewError as error:
+                    LOG.warning("run %s is not taken up: %s", run_id, error)
+            yield here
+        finally:
+            await here.stop()
+
+
+async def _left(store: Store, agents: Sequence[Agent]) -> list[tuple[str, Agent]]:
+    """The runs that are due, each with the agent that began it."""
+    if not agents:
+        return []
+    due = await (store.due() if isinstance(store, Locks) else store.runs(status="open"))
+    runs: list[tuple[str, Agent]] = []
+    for info in due:
+        if queue_of(info):
+            continue
+        try:
+            record = await load(store, info.run_id)
+        except ClewError as error:
+            LOG.warning("run %s is not taken up: %s", info.run_id, error)
+            continue
+        if record.parent_call or record.is_foreign:
+            continue
+        agent = next((one for one in agents if _began(one, record)), None)
+        if agent is not None:
+            runs.append((info.run_id, agent))
+    return runs
+
+
+def _began(agent: Agent, record: Trajectory) -> bool:
+    """Whether it is the agent of a record."""
+    spec = record.spec or record.started.spec
+    return not changes_to_accept(spec, redact(as_begun(agent, record).spec))

@@ -1,0 +1,120 @@
+"""Beginning work on a run that goes on whoever leaves: `start`, and `stream` with it."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from clew.agent.agent import Agent
+from clew.agent.api import open_run
+from clew.agent.labels import checked_owner
+from clew.agent.question import Question, question_parts, same_question
+from clew.agent.result import Result
+from clew.agent.runner import load_if_begun
+from clew.agent.streaming.stream import Stream
+from clew.agent.streaming.tasks import Begun, RunTask, task_of
+from clew.core.events import Json
+from clew.core.interfaces import Store
+from clew.core.trajectory import Trajectory
+from clew.stores import Where, store_at
+from clew.stores.refusals import unknown_run
+from clew.stores.turns import is_taken
+from clew.stores.user_store import location_of
+from clew.support.arguments import check_argument
+from clew.support.errors import ConfigError
+from clew.support.run_ids import check_run_id, new_run_id
+
+T = TypeVar("T")
+
+
+async def start(
+    agent: Agent[T],
+    goal: Question | None = None,
+    *,
+    run_id: str = "",
+    say: Question = "",
+    after: int | str | None = None,
+    store: Where = None,
+    accept_change: bool = False,
+    take_over: bool = False,
+    origin: dict[str, Json] | None = None,
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+) -> Stream[T]:
+    """Begin to work on a run, and return its stream: whoever leaves that, the work goes on.
+
+    It is a new run for a `goal`, or without it the run of this id, as `resume` continues it. Work
+    on the same run that is under way in this process is joined. A `goal` with the id of a run that
+    answers it continues that run, so a request may be repeated; one with words to `say` waits for
+    its turn. The stream begins `after` an entry; without it a new run's at its beginning, and any
+    other's at its end.
+
+    The work goes on until the run stops, somebody cancels it (`cancel`), or its event loop or
+    `serving` ends: then the run stays open. Raises what keeps the run from being opened.
+    """
+    check_argument("agent", agent, Agent, "an Agent")
+    async with store_at(store) as opened:
+        record = await _record(opened, goal, run_id, owner)
+        key = location_of(opened), run_id or new_run_id()
+    if after is None:
+        after = 0 if goal is not None or record is None else len(record)
+    events: Stream[T] = Stream(key[1], after, store, key)
+    task = None if say != "" or take_over else task_of(key)
+    if task is None:
+        begins = goal if record is None else None
+
+        async def work(begun: Begun) -> Result[T]:
+            if begins is None and is_taken(key):
+                begun()
+            async with open_run(
+                agent, begins, run_id=key[1], store=store, origin=origin,
+                accept_change=accept_change, take_over=take_over, labels=labels, owner=owner,
+            ) as run:  # fmt: skip
+                begun()
+                return await run.go_on(say)
+
+        task = RunTask(key, work)
+        await task.opened_or_raise()
+    events.take_from(task)
+    return events
+
+
+async def _record(
+    store: Store, goal: Question | None, run_id: str, owner: str | None
+) -> Trajectory | None:
+    """The record of a run that is there. Raises where it is missing, or is not the one meant."""
+    if goal is not None and run_id:
+        check_run_id(run_id)
+    record = await load_if_begun(store, run_id) if run_id else None
+    if record is None:
+        if goal is None:
+            raise unknown_run(run_id)
+        return None
+    if checked_owner(owner) not in {"", record.started.owner}:
+        raise unknown_run(run_id)
+    asked = record.started.question if goal is None else question_parts("the question", goal)
+    if not same_question(record.started.question, asked):
+        message = f"run {run_id} answers another question: give this one an id of its own"
+        raise ConfigError(message)
+    return record
+
+
+@asynccontextmanager
+async def stream(
+    agent: Agent[T],
+    goal: Question,
+    *,
+    store: Where = None,
+    run_id: str = "",
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+) -> AsyncGenerator[Stream[T]]:
+    """Answer a goal and yield what happens: `async with … as events`, `async for`.
+
+    It is `start` and the stream of that: whoever leaves early, the work goes on. What ended the
+    work by then is raised.
+    """
+    async with await start(
+        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner
+    ) as events:
+        yield events
+    events.raise_error()

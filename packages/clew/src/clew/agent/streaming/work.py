@@ -1,0 +1,145 @@
+"""Runs at work in this process, and how those who follow one are shown what it does.
+
+Whoever drives a run puts a `Work` into `AT_WORK` and into `LIVE` meanwhile. Where nobody follows,
+that is all. A run below another one shows what it does to those who follow that one too.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import msgspec
+
+from clew.agent.streaming.followers import FOLLOWERS, Key
+from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token
+from clew.core.events import Entry
+from clew.core.interfaces import Listener, Progress
+from clew.core.journal import Journal
+from clew.stores.user_store import location_of
+from clew.support.live import LIVE, Live
+
+
+class Work(msgspec.Struct, eq=False):
+    """A run at work, opened with `journal`; `outer` is whatever was at work where it began."""
+
+    agent: Any
+    journal: Journal
+    outer: Live | None = None
+    followed: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What its followers know it by."""
+        return location_of(self.journal.store), self.journal.run_id
+
+    @property
+    def above(self) -> "Work | None":
+        """The run that it serves, if that is at work here."""
+        outer, served = self.outer, self.journal.trajectory.parent_call
+        if not isinstance(outer, Work) or served.rpartition(":")[0] != outer.journal.run_id:
+            return None
+        return outer if outer.key[0] == self.key[0] else None
+
+    def chain(self) -> "Iterator[tuple[Work, tuple[str, ...]]]":
+        """Itself and the runs above it, each with the path from there down to it."""
+        work: Work | None = self
+        path: tuple[str, ...] = ()
+        while work is not None:
+            yield work, path
+            path = (work.journal.run_id, *path)
+            work = work.above
+
+    def look(self) -> None:
+        """Show what it does from now on, if anybody follows it or a run above it."""
+        if not self.followed and any(work.key in FOLLOWERS for work, _ in self.chain()):
+            self.followed = True
+            self.journal.listener = _Showing(self, self.journal.listener)
+
+    def end(self) -> None:
+        """It is at work no longer."""
+        showing = self.journal.listener
+        if isinstance(showing, _Showing):
+            self.journal.listener = showing.beside
+        for work, _ in self.chain():
+            for follower in FOLLOWERS.get(work.key, ()):
+                follower.news.set()
+
+    def show(self, item: Entry | LiveItem) -> None:
+        """Show an item to all who follow."""
+        seq = len(self.journal.trajectory)
+        for work, path in self.chain():
+            for follower in FOLLOWERS.get(work.key, ()):
+                follower.put(path, seq, item)
+
+    def calling(self, call: str, tool: str, attempt: int) -> None:
+        """An attempt of a call begins."""
+        self.show(Calling(call, tool, attempt))
+
+    def retrying(self, attempt: int, of: int, why: str, wait: float, call: str = "") -> None:
+        """Another attempt follows."""
+        self.show(Retrying(attempt, of, why, wait, call))
+
+    def arguments(self, index: int, name: str, piece: str) -> None:
+        """A piece of the arguments of a call in the reply under way."""
+
+    def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
+        """What takes the pieces of a reply."""
+        return hear
+
+
+class _Showing:
+    """A listener that shows everything to those who follow, and to the one `beside` it."""
+
+    def __init__(self, work: Work, beside: Listener | None) -> None:
+        self.work = work
+        self.beside = beside
+
+    def token(self, text: str) -> None:
+        self.work.show(Token(text))
+        if self.beside is not None:
+            self.beside.token(text)
+
+    def entry(self, entry: Entry) -> None:
+        self.work.show(entry)
+        if self.beside is not None:
+            self.beside.entry(entry)
+
+    def progress(self, call: str, text: str) -> None:
+        self.work.show(CallProgress(call, text))
+        if isinstance(self.beside, Progress):
+            self.beside.progress(call, text)
+
+
+AT_WORK: Final = set[Work]()
+"""The runs at work in this process."""
+
+
+def look() -> None:
+    """Let the runs at work look who follows."""
+    for work in list(AT_WORK):
+        work.look()
+
+
+def work_on(key: Key, known: Work | None) -> Work | None:
+    """The run of this key, if it is at work in this process; `known` is what it was."""
+    if known in AT_WORK:
+        return known
+    same = (work for work in list(AT_WORK) if work.journal.run_id == key[1])
+    return next((work for work in same if work.key == key), None)
+
+
+@contextmanager
+def working(agent: Any, journal: Journal) -> Generator[None]:
+    """Show what is done inside to whoever follows the run."""
+    work = Work(agent, journal, LIVE.get())
+    AT_WORK.add(work)
+    before = LIVE.set(work)
+    try:
+        if FOLLOWERS:
+            work.look()
+        yield
+    finally:
+        LIVE.reset(before)
+        AT_WORK.discard(work)
+        if work.followed:
+            work.end()
