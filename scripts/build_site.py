@@ -30,6 +30,7 @@ NAVIGATION: Final = {
     },
     "Reference": {
         "Command line and agent files": ["command-line"],
+        "Errors": ["errors"],
         "Packages": [
             "packages/clew",
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),

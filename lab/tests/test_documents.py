@@ -172,7 +172,7 @@ def test_every_page_is_listed() -> None:
 
 def test_the_manual_stays_short() -> None:
     pages = [path for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
-    assert len(pages) <= 14
+    assert len(pages) <= 17
     assert (
         sum(len(path.read_text("utf-8").split()) for path in (ROOT / "docs").glob("*.md")) <= 30_000
     )
