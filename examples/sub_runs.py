@@ -1,6 +1,7 @@
 """Hand tasks to another agent, and rule on what it wants to do: each task is a run of its own.
 
-The clerk may not send a letter unasked, so both sub-runs wait, and with them their root. Prints:
+A scripted demonstration: a script plays the model. The clerk may not send a letter
+unasked, so both sub-runs wait, and with them their root. Prints:
 
     held: waiting for a ruling on 1.1, 1.2
     demo-1.1 1.1: send {'to': 'Ada'}
@@ -47,6 +48,6 @@ if __name__ == "__main__":
     print(f"{held.status}: {held.reason}")
     for each in held.pending_approvals:
         print(f"{each.run_id} {each.call}: {each.tool} {each.args}")
-        sync.rule(each.run_id, each.call, allow=each.args["to"] == "Ada", store=store)
+        sync.rule(each.id, allow=each.args["to"] == "Ada", store=store)
     result = sync.resume(HEAD, "demo", store=store)
     print(f"{result.status}: {result.answer}\nsent: {SENT}")

@@ -1,6 +1,7 @@
 """A run is left to workers: the first leaves between two steps, the second goes on.
 
-Each worker could be a process of its own, as `clew worker` is; all they share is the store.
+A scripted demonstration: a script plays the model. Each worker could be a process
+of its own, as `clew worker` is; all they share is the store.
 
 Prints:
 

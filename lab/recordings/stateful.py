@@ -238,7 +238,7 @@ async def _go_on(agent: clew.Agent, result: clew.Result, words: Sequence[str], s
     for text in (*words, ""):
         while result.status == "held":
             for call in (await clew.read(result.run_id, store=store)).held:
-                await clew.rule(result.run_id, call.key, allow=True, store=store)
+                await clew.rule(f"{result.run_id}:{call.key}", allow=True, store=store)
                 held += 1
             result = await clew.resume(agent, result.run_id, store=store)
         if text:

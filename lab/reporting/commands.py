@@ -49,6 +49,8 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "offline": {
         "unseen": "python -m benchmarks.offline",
         "seen": "python -m benchmarks.offline --half seen",
+        "reasoning": "python -m benchmarks.offline --reasoning",
+        "reasoning-seen": "python -m benchmarks.offline --reasoning --half seen",
     },
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
     "unseen": {"attacks": "python -m unseen"},

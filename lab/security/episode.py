@@ -134,7 +134,7 @@ class Person:
             left[key] -= yes
             if yes:
                 self.needless.append(f"{each.tool}: {each.why}"[:200])
-            await rule(each.run_id, each.call, allow=yes, seen=each.seen, store=store)
+            await rule(each.id, allow=yes, store=store)
 
 
 async def played(case: Case, system: System) -> Outcome | None:

@@ -150,7 +150,7 @@ async def _to_its_end(
             person.asked += 1
             if allow:
                 granted.append(Made(each.tool, each.args))
-            await rule(each.run_id, each.call, allow=allow, seen=each.seen, store=store)
+            await rule(each.id, allow=allow, store=store)
         result = await resume(agent, result.run_id, store=store)
     return result
 

@@ -121,7 +121,7 @@ class Cutting:
         while (record := await clew.read("run", store=self.store)).held:
             for call in record.held:
                 allow = self.chance.random() < 0.7
-                await clew.rule("run", call.key, allow=allow, store=self.store)
+                await clew.rule(f"run:{call.key}", allow=allow, store=self.store)
             await self._worked(clew.resume(self.agent, "run", store=self.store))
         return record
 

@@ -2,6 +2,7 @@
 
 python -m benchmarks.offline                       the half that nobody looked at, counts only
 python -m benchmarks.offline --half seen --texts   the half they were mended with
+python -m benchmarks.offline --reasoning           the same of questions that need several sentences
 python -m benchmarks.offline --squad xquad.de.json the same half of a file in SQuAD's form
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from benchmarks.offline.cases import Case, Notes, halves, squad
+from benchmarks.offline.cases import Case, Notes, halves, reasoning, squad
 from benchmarks.offline.judge import JUDGED, Judged, judge
 from clew import Agent, MemoryStore, resume, run
 from clew.agent.result import Result
@@ -60,12 +61,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.offline", description=__doc__)
     parser.add_argument("--half", choices=["unseen", "seen"], default="unseen")
     parser.add_argument("--squad", type=Path, help="a file in the form of SQuAD instead")
+    parser.add_argument(
+        "--reasoning", action="store_true", help="hops, sums, negation, typing errors"
+    )
     parser.add_argument("--texts", action="store_true", help="show questions and answers too")
     parser.add_argument("--only", default="", help="show those that were judged so")
     options = parser.parse_args()
-    fields = anyio.run(
-        outcomes, squad(options.squad, options.half) if options.squad else halves()[options.half]
-    )
+    ours = reasoning() if options.reasoning else halves()
+    notes = squad(options.squad, options.half) if options.squad else ours[options.half]
+    fields = anyio.run(outcomes, notes)
     for case, result, verdict in fields if options.texts else ():
         if options.only in ("", verdict):
             asked_before = "".join(f"({one}) " for one in case.before)

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -78,6 +79,26 @@ def halves() -> dict[Half, Notes]:
             tuple(row.get("before", ())),
         )
         fields[half(row["note"] or row["id"])].cases.append(case)
+    return fields
+
+
+def reasoning() -> dict[Half, Notes]:
+    """Notes of invented facts, with questions that one sentence does not answer."""
+    fields: dict[Half, Notes] = {"seen": Notes(), "unseen": Notes()}
+    for note in tomllib.loads((HERE / "reasoning.toml").read_text("utf-8"))["notes"]:
+        into = fields[half(note["name"])]
+        into.texts[note["name"]] = note["text"]
+        for number, asked in enumerate(note["questions"], start=1):
+            words = asked.get("passage")
+            into.cases.append(
+                Case(
+                    f"{note['name'].partition('.')[0]}-{number}",
+                    asked["kind"],
+                    asked["question"],
+                    tuple(asked.get("answer", ())),
+                    (tuple(words),) if words else (),
+                )
+            )
     return fields
 
 

@@ -76,7 +76,7 @@ class Judge(Person):
             yes = self.wanted.by_user((each.tool, dict(each.args)))
             self.asks += 1
             self.refused += not yes
-            await rule(each.run_id, each.call, allow=yes, seen=each.seen, store=store)
+            await rule(each.id, allow=yes, store=store)
 
 
 def _deciding(call: Made) -> tuple[str, bytes]:

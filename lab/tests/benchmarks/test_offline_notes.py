@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.offline.__main__ import outcomes, told
-from benchmarks.offline.cases import Case, halves
+from benchmarks.offline.cases import Case, halves, reasoning
 from benchmarks.offline.judge import judge
 from clew import Answered, Declined
 from clew.core.events import Status
@@ -21,6 +21,25 @@ async def test_nothing_wrong_is_stated_and_most_is_answered_or_shown(half: str) 
     assert verdicts.count("wrong") == verdicts.count("denied") == 0
     served = [verdict in ("right", "shown") for case, _, verdict in answers if case.there]
     assert sum(served) > 0.9 * len(served)
+
+
+@pytest.mark.parametrize(("half", "right"), [("seen", 39), ("unseen", 10)])
+async def test_what_needs_several_sentences_is_answered_or_shown(half: str, right: int) -> None:
+    answers = await outcomes(reasoning()["seen" if half == "seen" else "unseen"])
+    verdicts = [verdict for _, _, verdict in answers]
+    assert {*verdicts} == {"right", "shown"}
+    assert verdicts.count("right") >= right
+
+
+async def test_a_mended_word_is_told() -> None:
+    notes = reasoning()["seen"]
+    notes.cases = [Case("a", "typing error", "Who desinged the Ostrel Bridge?")]
+    ((_, result, _),) = await outcomes(notes)
+    assert "Hanna Wrede" in str(result.answer)
+    assert str(result.answer).endswith("(I read “desinged” as “designed”.)")
+    notes.cases = [Case("b", "none", "Who desinged the Pello Bridge of Ostrol?")]
+    ((_, result, _),) = await outcomes(notes)
+    assert result.status == "declined"
 
 
 def test_the_set_is_as_the_page_says() -> None:

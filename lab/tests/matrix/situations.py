@@ -106,7 +106,7 @@ class Play:
                 allow = act not in done
                 done.add(act)
                 self.outcome.rulings.append(allow)
-                await rule(each.run_id, each.call, allow=allow, store=self.store)
+                await rule(each.id, allow=allow, store=self.store)
             await self.go_on(run_id=run_id)
         self.complaints.append(f"still held after {RULINGS} rounds of rulings")
 

@@ -160,7 +160,7 @@ async def test_of_workers_at_once_one_has_the_effect(form: str) -> None:
     while result.status == "held":
         for waits in await pending_approvals(store=store):
             assert "done already, by r-2." in waits.why
-            await rule(waits.run_id, waits.call, allow=False, store=store)
+            await rule(waits.id, allow=False, store=store)
         result = await resume(composed, "r", store=store)
         rounds += 1
         assert rounds < 9
@@ -178,7 +178,7 @@ async def test_a_person_may_allow_the_repetition() -> None:
     composed = divided_agent(agent)
     result = await run(composed, "Write to Ada.", store=store, run_id="r")
     for waits in await pending_approvals(store=store):
-        await rule(waits.run_id, waits.call, allow=True, store=store)
+        await rule(waits.id, allow=True, store=store)
     result = await resume(composed, "r", store=store)
     assert (result.status, office.sent) == ("answered", ["a"] * 3)
     for number in (1, 2, 3):

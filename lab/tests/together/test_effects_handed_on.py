@@ -307,7 +307,7 @@ async def test_the_model_and_a_person_are_told_which_tool_it_was() -> None:
     assert (done.tool, done.text) == ("email", 'email({"to":"a"}), handed on to post')
     (waits,) = await pending_approvals(store=store)
     assert waits.why.startswith("this was done already, by r:2.1")
-    await rule("f", waits.call, allow=False, store=store)
+    await rule(f"f:{waits.call}", allow=False, store=store)
     again = Agent(
         ScriptedModel([act("look"), act("email", to="a", text=""), say("ok")]),
         tools,
@@ -324,7 +324,7 @@ async def test_a_person_may_let_it_happen_twice() -> None:
     await forked(tools, POST, EMAIL, store)
     (waits,) = await pending_approvals(store=store)
     assert waits.why.startswith("what post would do in its place was done already, by r:2.1")
-    await rule("f", waits.call, allow=True, store=store)
+    await rule(f"f:{waits.call}", allow=True, store=store)
     agent = Agent(ScriptedModel([act("look"), EMAIL, say("ok")]), tools, guards=[Provenance("off")])
     result = await resume(agent, "f", store=store)
     assert (result.status, office.sent) == ("answered", ["a", "a"])

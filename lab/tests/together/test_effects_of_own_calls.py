@@ -255,7 +255,7 @@ async def reject(agent: Agent, store: Any) -> None:
     while result.status == "held":
         for waits in await pending_approvals(store=store):
             assert " already, by r-" in waits.why or " already, by r:" in waits.why
-            await rule(waits.run_id, waits.call, allow=False, store=store)
+            await rule(waits.id, allow=False, store=store)
         result = await resume(agent, "r", store=store)
         rounds += 1
         assert rounds < 9
@@ -314,7 +314,7 @@ async def test_a_person_may_let_it_happen_twice(form: str) -> None:
     forms = FORMS[form](post)
     await run(forms, "t", store=store, run_id="r")
     (waits,) = await pending_approvals(store=store)
-    await rule(waits.run_id, waits.call, allow=True, seen=waits.seen, store=store)
+    await rule(waits.id, allow=True, store=store)
     ended = await resume(forms, "r", store=store)
     assert (ended.status, post.sent) == ("answered", ["a", "a"])
     await replays(forms, store)

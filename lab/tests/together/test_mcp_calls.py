@@ -185,7 +185,7 @@ async def test_without_forms_the_result_says_what_is_held_and_how_to_rule(era: s
     structured_content = result.structured_content
     assert (structured_content["status"], result.is_error, letters.sent) == ("held", True, [])
     assert structured_content["pending"][0]["arguments"] == {"text": "Dear Ada"}
-    assert f"clew approvals allow {structured_content['run_id']} 1.1" in words(result)
+    assert f"clew approve {structured_content['run_id']}:1.1:" in words(result)
 
 
 async def test_a_dismissed_form_leaves_the_call_held() -> None:

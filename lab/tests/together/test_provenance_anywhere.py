@@ -286,7 +286,7 @@ async def refuse(store: Shared) -> list[str]:
             if call.child:
                 continue
             asked.append(account(call.args))
-            await rule(run_id, call.key, allow=False, store=store)
+            await rule(f"{run_id}:{call.key}", allow=False, store=store)
     return asked
 
 
@@ -365,7 +365,7 @@ async def edited(setup: Setup) -> None:
         for call in (await read(run_id, store=store)).held:
             if not call.child and setup.world.accounts == []:
                 args = dict.fromkeys(call.args, OWN)
-                await rule(run_id, call.key, allow=True, args=args, store=store)
+                await rule(f"{run_id}:{call.key}", allow=True, args=args, store=store)
                 await setup.go_on(store)
     await finished(setup, store)
     times = 1 + len(setup.says)  # they ask for it again, after that

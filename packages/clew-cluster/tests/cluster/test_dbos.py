@@ -342,7 +342,7 @@ async def test_a_held_run_waits_without_a_worker_and_goes_on_after_the_ruling_ho
     async with Tickets(dbos_database_of(store.address), "default") as tickets:
         assert await tickets.open() == []
         for run_id in (first, second):
-            await rule(run_id, "1.1", allow=True, store=store)
+            await rule(f"{run_id}:1.1", allow=True, store=store)
         for _ in range(2):
             await tickets.write(first, len(await load(store, first)))
         assert [ticket.run_id for ticket in await tickets.open()] == [first]

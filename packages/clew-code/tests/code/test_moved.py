@@ -23,7 +23,7 @@ async def test_an_archive_has_what_a_program_goes_on_with(tmp_path: Path) -> Non
     await export_runs(tmp_path / "archive.jsonl", ["r"], store=first)
     await import_runs(tmp_path / "archive.jsonl", store=second)
     await second.adopt("r", (await second.read("r"))[-1])
-    await rule("r", "1.3", allow=True, store=second)
+    await rule("r:1.3", allow=True, store=second)
     assert (await resume(agent(), "r", store=second)).answer == "done"
     assert seen(await read("r", store=second)) == ["sent b\n[1, 2, 3]"]
     checked, _ = await verify(store=second)

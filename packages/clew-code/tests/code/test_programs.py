@@ -261,9 +261,9 @@ async def test_a_call_is_held_and_the_program_goes_on_after_the_ruling() -> None
     store, parts = MemoryStore(), dict[str, Any](guards=[ask_first])
     held = await run(code(program, **parts), "?", store=store, run_id="r")
     assert held.status == "held"
-    await rule("r", "1.3", allow=True, args={"text": "better"}, store=store)
+    await rule("r:1.3", allow=True, args={"text": "better"}, store=store)
     assert (await resume(code(program, **parts), "r", store=store)).status == "held"
-    await rule("r", "1.4", allow=False, why="enough", store=store)
+    await rule("r:1.4", allow=False, why="enough", store=store)
     assert (await resume(code(program, **parts), "r", store=store)).answer == "done"
     assert SENT == ["better"]
     (text,) = seen(await read("r", store=store))
@@ -280,7 +280,7 @@ async def test_an_effect_is_told_with_the_arguments_that_a_person_or_a_guard_gav
 
     program, store = "lookup('a')\nsend('first')\n1 / 0", MemoryStore()
     await run(code(program, guards=[changed]), "?", store=store, run_id="r")
-    await rule("r", "1.3", allow=True, args={"text": "better"}, store=store)
+    await rule("r:1.3", allow=True, args={"text": "better"}, store=store)
     await resume(code(program, guards=[changed]), "r", store=store)
     assert SENT == ["better"]
     (text,) = seen(await read("r", store=store))

@@ -237,7 +237,7 @@ async def test_what_a_person_gives_is_not_mended(code: Path, patch: str, why: st
     model = ScriptedModel([act("apply_patch", patch=DIFF), finish("Done.")])
     agent = Agent(model, tools=workspace_tools(code), guards=[asks])
     held = await run(agent, "Patch it.", store=store)
-    await rule(held.run_id, "1.1", allow=True, args={"patch": patch}, store=store)
+    await rule(f"{held.run_id}:1.1", allow=True, args={"patch": patch}, store=store)
     await resume(agent, held.run_id, store=store)
     seen = (await read(held.run_id, store=store)).call("1.1").observation
     assert seen is not None

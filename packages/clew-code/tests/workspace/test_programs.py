@@ -181,7 +181,7 @@ for moves in ([act("run_command", command="echo hello")], [act("list_files")]):
     if result.status == "held":
         (held,) = sync.pending_approvals(store=store)
         said.append(held.why)
-        sync.rule(result.run_id, held.call, allow=True, store=store)
+        sync.rule(f"{result.run_id}:{held.call}", allow=True, store=store)
         said.append(sync.resume(agent, result.run_id, store=store).status)
         said.append(sync.read(result.run_id, store=store).calls[0].observation.text)
 print(json.dumps(said))

@@ -358,7 +358,7 @@ async def test_a_trial_that_is_held_is_looked_at_again(tmp_path: Path) -> None:
     assert (held.status, held.kind) == ("held", "held")
     (still,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
     assert still.status == "held"
-    await rule(held.run_id, "1.1", allow=True, store=tmp_path / "r.sqlite")
+    await rule(f"{held.run_id}:1.1", allow=True, store=tmp_path / "r.sqlite")
     (ruled,) = (await evaluate(asks, tmp_path / "r.sqlite")).outcomes
     assert (ruled.status, ruled.passed) == ("answered", True)
 

@@ -125,7 +125,7 @@ async def call_all(tools: tuple[Tool, ...]) -> None:
         while result.status == "held":
             for each in await pending_approvals(store=store):
                 answer = defaults(dict(each.asks or {}))
-                await rule(each.run_id, each.call, allow=True, answer=answer, store=store)
+                await rule(each.id, allow=True, answer=answer, store=store)
             result = await resume(agent, result.run_id, store=store)
     sys.stdout.write(f"{result.status}: {result.reason}\n")
 

@@ -195,7 +195,7 @@ async def test_a_question_in_mid_call_holds_the_call_until_somebody_answers(
         (waiting,) = result.pending_approvals
         assert "the MCP server plain asks: which size?" in waiting.why
         assert (waiting.asks or {})["required"] == ["size"]
-        await rule(result.run_id, waiting.call, allow=True, answer={"size": 3}, store=store)
+        await rule(f"{result.run_id}:{waiting.call}", allow=True, answer={"size": 3}, store=store)
         result = await resume(agent, result.run_id, store=store)
     assert result.status == "answered"
     (order,) = observations(await read(result.run_id, store=store))
@@ -210,7 +210,7 @@ async def test_an_answer_is_given_only_to_the_question_that_was_shown(plain: Pla
     agent = Agent(ScriptedModel([act("plain_order"), finish("done")]), tools=tools)
     result = await held(agent, store)
     plain.says(asks="whose money?")
-    await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+    await rule(f"{result.run_id}:1.1", allow=True, answer={"size": 3}, store=store)
     result = await resume(agent, result.run_id, store=store)
     assert result.status == "held"
     assert "whose money?" in result.pending_approvals[0].why
@@ -253,7 +253,7 @@ async def test_an_address_to_visit_is_shown_and_not_opened(plain: Plain) -> None
     (waiting,) = result.pending_approvals
     assert "sign in (open https://example.org/in yourself" in waiting.why
     assert waiting.asks is None
-    await rule(result.run_id, waiting.call, allow=True, store=store)
+    await rule(f"{result.run_id}:{waiting.call}", allow=True, store=store)
     result = await resume(agent, result.run_id, store=store)
     (visit,) = observations(await read(result.run_id, store=store))
     assert visit.text == "visited accept"
@@ -264,7 +264,7 @@ async def test_a_question_that_is_refused_leaves_the_call_denied(plain: Plain) -
     store = MemoryStore()
     agent = Agent(ScriptedModel([act("plain_order"), finish("done")]), tools=tools)
     result = await held(agent, store)
-    await rule(result.run_id, "1.1", allow=False, store=store)
+    await rule(f"{result.run_id}:1.1", allow=False, store=store)
     result = await resume(agent, result.run_id, store=store)
     (order,) = observations(await read(result.run_id, store=store))
     assert (order.ok, order.code) == (False, "denied")
@@ -335,7 +335,7 @@ async def test_a_server_that_wants_a_visit_first_is_asked_again_afterwards(
         result = await held(agent, store)
         (waiting,) = result.pending_approvals
         assert why in waiting.why
-        await rule(result.run_id, waiting.call, allow=True, store=store)
+        await rule(f"{result.run_id}:{waiting.call}", allow=True, store=store)
         result = await resume(agent, result.run_id, store=store)
     (seen_text,) = observations(await read(result.run_id, store=store))
     assert seen_text.text == f"welcome, {who}"

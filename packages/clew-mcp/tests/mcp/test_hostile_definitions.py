@@ -250,7 +250,7 @@ async def test_an_approved_change_cannot_announce_the_next(
 
 async def allow_and_resume(agent: Agent, held: Result, store: MemoryStore) -> Result:
     (waiting,) = held.pending_approvals
-    await rule(held.run_id, waiting.call, allow=True, store=store)
+    await rule(f"{held.run_id}:{waiting.call}", allow=True, store=store)
     return await resume(agent, held.run_id, store=store)
 
 

@@ -65,7 +65,7 @@ async def test_a_question_over_http_holds_the_call(pins: Path, era: str) -> None
         result = await run(agent, "go", store=store)
         (waiting,) = result.pending_approvals
         assert "which size of boat?" in waiting.why
-        await rule(result.run_id, waiting.call, allow=True, answer={"size": 3}, store=store)
+        await rule(f"{result.run_id}:{waiting.call}", allow=True, answer={"size": 3}, store=store)
         result = await resume(agent, result.run_id, store=store)
     record = await read(result.run_id, store=store)
     order = record.call("1.1").observation

@@ -69,9 +69,7 @@ async def called(
         while result.status == "held":
             for each in await pending_approvals(store=store):
                 held.append(f"{each.tool}: {each.why}")
-                await rule(
-                    each.run_id, each.call, allow=True, answer=answer(each.asks), store=store
-                )
+                await rule(each.id, allow=True, answer=answer(each.asks), store=store)
             result = await resume(agent, result.run_id, store=store)
     assert result.status == "answered", result.reason
     return by_tool(name, await read(result.run_id, store=store)), held

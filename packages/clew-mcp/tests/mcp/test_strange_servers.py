@@ -108,7 +108,7 @@ async def test_a_server_that_does_not_wait_for_the_answer_to_its_question(tmp_pa
         plain.task_goes_on()
         (echo,) = await observed(tools, act("plain_echo", text="x"))  # comes after that answer
         assert echo.text == "x"
-        await rule(held.run_id, "1.1", allow=True, answer={}, store=store)
+        await rule(f"{held.run_id}:1.1", allow=True, answer={}, store=store)
         await resume(agent, held.run_id, store=store)
     seen = (await read(held.run_id, store=store)).call("1.1").observation
     assert seen is not None

@@ -128,7 +128,7 @@ async def test_what_a_task_asks_is_a_held_call(tmp_path: Path) -> None:
         (waiting,) = result.pending_approvals
         assert "which size?" in waiting.why
         jobs.states[:] = [asks, asks, DONE]
-        await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+        await rule(f"{result.run_id}:1.1", allow=True, answer={"size": 3}, store=store)
         await resume(agent, result.run_id, store=store)
     assert job_of(await read(result.run_id, store=store)).text == "all done"
     assert jobs.begun == 1
@@ -151,7 +151,7 @@ async def test_a_call_that_asked_becomes_a_task(tmp_path: Path) -> None:
     async with serving(shop(jobs).streamable_http_app()) as url:
         agent, store = await agent_of(url, tmp_path), MemoryStore()
         result = await run(agent, "go", store=store)
-        await rule(result.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+        await rule(f"{result.run_id}:1.1", allow=True, answer={"size": 3}, store=store)
         await resume(agent, result.run_id, store=store)
     record = await read(result.run_id, store=store)
     tried = [entry.event for entry in record.entries if isinstance(entry.event, Attempt)]

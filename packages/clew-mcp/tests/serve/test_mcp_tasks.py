@@ -145,9 +145,9 @@ async def test_a_held_task_says_so_and_a_ruling_from_elsewhere_lets_it_go_on(era
     async with Client(served, mode=era, extensions=TASKS) as client:
         run_id = await begin_task(client, "Write to Ada.")
         task = await until(client, run_id, "input_required")
-        assert f"clew approvals allow {run_id} 1.1" in task["statusMessage"]
+        assert f"clew approve {run_id}:1.1:" in task["statusMessage"]
         (waiting,) = await pending_approvals(store=store)
-        await rule(waiting.run_id, waiting.call, allow=True, store=store)
+        await rule(waiting.id, allow=True, store=store)
         result = await result_of(client, run_id)
     assert result["content"][0]["text"] == "It is sent."
     assert letters.sent == ["Dear Ada"]

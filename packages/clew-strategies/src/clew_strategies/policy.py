@@ -49,7 +49,7 @@ from clew_strategies.interface import (
 )
 from clew_strategies.limits import shared_caps
 from clew_strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
-from clew_strategies.roles import ROLES, Role, answers_text, tool_of
+from clew_strategies.roles import Role, answers_text, is_role, tool_of
 
 A = TypeVar("A")
 """The type of an answer."""
@@ -211,8 +211,7 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
     """The roles. Raises `ConfigError` if one is none, or branches over runs without branches."""
     roles = strategy.roles
     for name, role in roles.items():
-        part: object = role
-        if not isinstance(part, ROLES):
+        if not is_role(role):
             message = f"{strategy.name}: {name} is {short_repr(role)}: give an agent or a tool"
             raise ConfigError(message)
     check_answers(strategy)

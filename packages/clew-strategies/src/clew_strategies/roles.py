@@ -24,7 +24,6 @@ class Reader:
 
 
 Role: TypeAlias = Agent[Any] | Reader | Branches | AnyTool
-ROLES: Final = (Agent, Reader, Branches, Tool, AgentTool)
 """What a strategy may use."""
 
 WEIGHT: Final = "weight"
@@ -39,6 +38,11 @@ _READS: Final[Parameters] = {
     "properties": {**TASK["properties"], "of": {"type": "string"}},
     "required": ["task", "of"],
 }
+
+
+def is_role(part: object) -> bool:
+    """Whether a strategy may use it."""
+    return isinstance(part, Agent | Reader | Branches | Tool | AgentTool)
 
 
 def tool_of(name: str, role: Role, caps: Mapping[str, int]) -> AnyTool:

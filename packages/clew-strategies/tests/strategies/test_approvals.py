@@ -41,6 +41,6 @@ async def test_a_run_of_a_vote_is_named_with_the_vote() -> None:
         ("v.2", "v"),
     }
     for each in await pending_approvals(store=store):
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
     assert await store.inbox("v") == []  # a vote listens to its runs itself
     assert (await vote(agent, "What?", 2, store=store, run_id="v")).answer == "x"

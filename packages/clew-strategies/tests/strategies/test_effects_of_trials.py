@@ -147,11 +147,11 @@ async def test_a_letter_that_was_sent_is_held_in_the_next_run(way: int) -> None:
     assert 'send({"to":"ada"})' in model.told[0]
     (waits,) = await pending_approvals(store=store)
     assert (waits.tool, "was done already, by r-" in waits.why) == ("send", True)
-    await rule(waits.run_id, waits.call, allow=False, store=store)
+    await rule(waits.id, allow=False, store=store)
     done = await resume(whole, "r", store=store)
     while done.status == "held":
         for waits in await pending_approvals(store=store):
-            await rule(waits.run_id, waits.call, allow=False, store=store)
+            await rule(waits.id, allow=False, store=store)
         done = await resume(whole, "r", store=store)
     assert office.letters == ["ada"]
     record = await read("r", store=store)
@@ -267,7 +267,7 @@ async def test_no_fork_of_reflexion_repeats_what_later_trials_did(at: int) -> No
     held = await run(whole, "Write.", store=store, run_id="r")
     assert held.status == "held"
     for waits in await pending_approvals(store=store):
-        await rule(waits.run_id, waits.call, allow=True, store=store)
+        await rule(waits.id, allow=True, store=store)
     assert (await resume(whole, "r", store=store)).status == "answered"
     assert office.letters == ["ada", "ada"]
     model.judged = 0

@@ -83,7 +83,7 @@ async def test_a_held_planned_call_waits_for_a_person(outer: Any, *, allow: bool
     assert (held.status, office.letters) == ("held", [])
     (waits,) = await pending_approvals(store=store)
     assert waits.tool == "send"
-    await rule(waits.run_id, waits.call, allow=allow, store=store)
+    await rule(waits.id, allow=allow, store=store)
     done = await resume(whole, "r", store=store)
     assert done.status == "answered"
     assert office.letters == (["ada@x.org"] if allow else [])
@@ -127,7 +127,7 @@ async def test_a_planned_question_waits_for_its_answer() -> None:
     assert (await run(whole, "Go.", store=store, run_id="r")).status == "held"
     (waits,) = await pending_approvals(store=store)
     args: Json = {"question": "Which city?", "answer": "Ulm"}
-    await rule("r", waits.call, allow=True, args=args, store=store)
+    await rule(f"r:{waits.call}", allow=True, args=args, store=store)
     done = await resume(whole, "r", store=store)
     assert (done.status, "Ulm" in str(done.answer)) == ("answered", True)
 
@@ -158,7 +158,7 @@ async def test_an_evaluators_tool_is_judged_by_its_own_name(guard: Guard) -> Non
         return
     (waits,) = await pending_approvals(store=store)
     assert (done.status, waits.tool) == ("held", "send")
-    await rule("r", waits.call, allow=True, store=store)
+    await rule(f"r:{waits.call}", allow=True, store=store)
     assert (await resume(whole, "r", store=store)).answer == "42"
     assert seen == ["42"]
 

@@ -95,7 +95,7 @@ async def test_a_call_may_be_made_again_under_a_cap_that_it_has_used_up(
         assert (result.status, diary.booked) == ("held", [])
         (waiting,) = await pending_approvals(store=store)
         answer = 2 if way == "asks" else None
-        await rule(waiting.run_id, waiting.call, allow=True, args=args, answer=answer, store=store)
+        await rule(waiting.id, allow=True, args=args, answer=answer, store=store)
         result = await resume(agent, "r", store=store)
     assert diary.booked == [dt.date(2026, 1, 1)]
     await replay(agent, "r", store=store)

@@ -39,7 +39,7 @@ def counter() -> Rules:
     )
 
 
-def nested(outer: Callable[[Agent], Any], model: Rules, answer: type = int) -> Agent:
+def nested(outer: Callable[[Agent[Any]], Any], model: Rules, answer: type = int) -> Agent[Any]:
     agent = Agent(model, [population], prompt="You are the solver.", answer=answer)
     inner = strategy_agent(ReWOO(agent), agent)
     return strategy_agent(outer(inner), inner)

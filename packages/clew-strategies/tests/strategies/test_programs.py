@@ -399,7 +399,7 @@ async def test_a_run_deep_inside_is_held_and_goes_on() -> None:
     assert waits.status == "held"
     [waiting] = await pending_approvals(store=store)
     assert (waiting.tool, waiting.root) == ("population", waits.run_id)
-    await rule(waiting.run_id, waiting.call, allow=True, store=store)
+    await rule(waiting.id, allow=True, store=store)
     done = await resume(whole, waits.run_id, store=store)
     assert "it is 130000" in str(done.answer)
 

@@ -65,14 +65,14 @@ async def test_workers_at_once_are_told_of_no_booking_that_was_refused(times: in
     for _ in range(times):
         for waiting in await pending_approvals(store=store):  # one after the other
             args = {"day": BAD[0]}
-            await rule(waiting.run_id, waiting.call, allow=True, args=args, store=store)
+            await rule(waiting.id, allow=True, args=args, store=store)
             assert (await resume(whole, "run", store=store)).status == "held"
         told = [each.why for each in await pending_approvals(store=store)]
         assert ["and nothing was called" in why for why in told] == [True, True]
     asked = await pending_approvals(store=store)
     for waiting, day in zip(asked, (GOOD, None), strict=True):
         better = None if day is None else {"day": day}
-        await rule(waiting.run_id, waiting.call, allow=day is not None, args=better, store=store)
+        await rule(waiting.id, allow=day is not None, args=better, store=store)
     assert (await resume(whole, "run", store=store)).status == "answered"
     ends = [(await seen_of(store, waiting.run_id)).outcome for waiting in asked]
     assert (ends, len(got)) == (["done", "not_done"], 1)

@@ -112,7 +112,7 @@ async def test_an_effect_before_a_rewind_is_held_and_told(say: str, allow: bool)
     assert "That was wrong." in seen[-1]
     assert 'send({"to":"ada@x.org"})' in seen[-1]
     [held] = await pending_approvals(store=store)
-    await rule("r", held.call, allow=allow, store=store)
+    await rule(f"r:{held.call}", allow=allow, store=store)
     done = await resume(whole, "r", store=store)
     assert (done.status, len(post.letters)) == ("answered", 1 + allow)
 

@@ -49,7 +49,7 @@ async def told(
     store = MemoryStore()
     await run(agent, "Buy a desk for Ada.", store=store, run_id="r")
     if edit:
-        await rule("r", "2.1", allow=True, args=edit, store=store)
+        await rule("r:2.1", allow=True, args=edit, store=store)
         await resume(agent, "r", store=store)
     record = await read("r", store=store)
     assert record.stop is not None

@@ -67,7 +67,7 @@ async def told(
     store = MemoryStore()
     await run(agent, "Pay 100.", store=store, run_id="r")
     for allow, args in rulings:
-        await rule("r", "2.1", allow=allow, args=args, store=store)
+        await rule("r:2.1", allow=allow, args=args, store=store)
         await resume(agent, "r", store=store)
     record = await read("r", store=store)
     assert record.stop is not None

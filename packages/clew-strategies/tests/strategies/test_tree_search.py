@@ -186,7 +186,7 @@ async def test_what_a_branch_did_is_held_in_the_next() -> None:
     [waiting] = await pending_approvals(store=store)
     assert (waiting.tool, waiting.root) == ("send", waits.run_id)
     assert "was done already" in waiting.why
-    await rule(waiting.run_id, waiting.call, allow=False, why="once is enough", store=store)
+    await rule(waiting.id, allow=False, why="once is enough", store=store)
     done = await resume(whole, waits.run_id, store=store)
     assert sent == ["Dear Ada"]
     assert done.status == "declined"

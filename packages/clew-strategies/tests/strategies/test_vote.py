@@ -292,7 +292,7 @@ async def test_a_run_that_is_held_holds_the_vote_until_a_person_rules() -> None:
     assert [run.status for run in held.runs] == ["answered", "held", "answered"]
     assert held.result.usage.tokens == 75
     assert (await ask(agent, store=store, run_id="vote")).result.status == "held"
-    await rule("vote.2", "1.1", allow=True, store=store)
+    await rule("vote.2:1.1", allow=True, store=store)
     found = await ask(agent, store=store, run_id="vote")
     assert (found.how, found.answer) == ("majority", "Paris")
     assert len(model_of(agent).paid) == len(set(model_of(agent).paid)) == 6

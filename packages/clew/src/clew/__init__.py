@@ -50,8 +50,8 @@ _NAMES: Final = {
     "clew.stores.memory": "MemoryStore",
     "clew.stores.sqlite.store": "SqliteStore",
     "clew.support.errors": (
-        "ClewError ConfigError ModelError NotAnsweredError PartError ReplayError StoreError "
-        "ToolError"
+        "AlreadyRuledError ClewError ConfigError ModelError NotAnsweredError NotHeldError "
+        "PartError ReplayError StaleApprovalError StoreError ToolError"
     ),
     "clew.tools": "tool",
     "clew.workers.queue": "submit",

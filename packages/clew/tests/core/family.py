@@ -74,7 +74,7 @@ async def go_on(agent: Agent, store: Store, words: Mapping[str, bool] | None = N
     while found.status == "held":
         for each in found.pending_approvals:
             allow = (words or {}).get(each.call, True)
-            await rule(each.run_id, each.call, allow=allow, seen=each.seen, store=store)
+            await rule(each.id, allow=allow, store=store)
         found = await resume(agent, "r", store=store)
     return found
 

@@ -29,7 +29,7 @@ async def go_on(scenario: Scenario, agent: Agent, store: Store, run_id: str = "r
             found = await resume(agent, run_id, say=what, store=store)
         else:
             call, allow, args = what
-            await rule(run_id, call, allow=allow, args=args, store=store)
+            await rule(f"{run_id}:{call}", allow=allow, args=args, store=store)
             found = await resume(agent, run_id, store=store)
     return found
 

@@ -363,7 +363,7 @@ class TestGuards:
             guards=[hold, no_secrets],
         )
         assert (await run(agent, "What?", store=store, run_id="run")).status == "held"
-        await rule("run", "1.1", allow=True, args={"key": "secret"}, store=store)
+        await rule("run:1.1", allow=True, args={"key": "secret"}, store=store)
         assert (await resume(agent, "run", store=store)).status == "answered"
         trajectory = await _entries(store)
         observation = trajectory.call("1.1").observation
@@ -377,7 +377,7 @@ class TestGuards:
         store = MemoryStore()
         agent = Agent(model=ScriptedModel([finish("yes")]), guards=[hold])
         assert (await run(agent, "What?", store=store, run_id="run")).status == "held"
-        await rule("run", "1.1", allow=True, store=store)
+        await rule("run:1.1", allow=True, store=store)
         assert (await resume(agent, "run", store=store)).answer == "yes"
 
     async def test_input_repair_is_a_recorded_step(self) -> None:

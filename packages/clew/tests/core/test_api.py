@@ -251,9 +251,9 @@ async def test_only_a_held_call_can_be_ruled_on() -> None:
     store = MemoryStore()
     await run(agent(*TWO_STEPS), "What is a?", store=store, run_id="run")
     with pytest.raises(ConfigError, match="does not wait for a ruling; held: none"):
-        await rule("run", "1.1", allow=True, store=store)
+        await rule("run:1.1", allow=True, store=store)
     with pytest.raises(StoreError, match="has no call"):
-        await rule("run", "7.7", allow=True, store=store)
+        await rule("run:7.7", allow=True, store=store)
 
 
 async def test_a_key_of_the_environment_stays_out_of_the_record(
@@ -277,7 +277,7 @@ def test_the_sync_twins_do_the_same(tmp_path: Path) -> None:
     script = [act("send", text="hi"), say("sent"), say("bye")]
     held = Agent(model=ScriptedModel(script, tools=tools), tools=tools, guards=[hold_sends])
     assert run_sync(held, "Send hi", store=place, run_id="run").status == "held"
-    sync.rule("run", "1.1", allow=True, store=place)
+    sync.rule("run:1.1", allow=True, store=place)
     assert sync.resume(held, "run", store=place).answer == "sent"
     assert sync.resume(held, "run", say="And?", store=place).answer == "bye"
     assert len(sync.replay(held, "run", store=place).trajectory) == len(

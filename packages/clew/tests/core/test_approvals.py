@@ -1,17 +1,22 @@
 """What waits for a person, and a person's word on it: in a run, and in a sub-run's sub-run."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from clew import (
     Agent,
+    AlreadyRuledError,
     Call,
     ConfigError,
     Limits,
+    NotHeldError,
     PendingApproval,
     SqliteStore,
+    StaleApprovalError,
     StoreError,
     Trajectory,
     Verdict,
@@ -28,6 +33,7 @@ from clew.agent.runner import refuse_sub_run, start, start_or_take_up, take_up
 from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
 from clew.core.interfaces import Append, Line
 from clew.core.journal import chain, load
+from clew.stores import RunNotFoundError
 from clew.stores.memory import MemoryStore
 from clew.testing.models import act, acts, say
 from clew.workers import carry
@@ -82,7 +88,7 @@ async def test_a_child_of_a_child_is_ruled_on_days_later_in_any_order(tmp_path: 
     assert (found.status, done) == ("held", [])
     for each in reversed(found.pending_approvals):  # the store is opened anew for each
         allow = each.call != "1.2"
-        await rule(each.run_id, each.call, allow=allow, why="as I said", by="Ada", store=place)
+        await rule(each.id, allow=allow, why="as I said", by="Ada", store=place)
     assert await pending_approvals(store=place) == ()
     found = await resume(family(done)[0], "r", store=place)
     assert (found.status, found.answer, found.pending_approvals) == ("answered", "done", ())
@@ -102,7 +108,7 @@ async def test_one_word_at_a_time_is_enough_to_go_on_with_what_it_is_about() -> 
     found = await run(root, "Write.", store=store, run_id="r")
     waiting = found.pending_approvals
     for number, each in enumerate(waiting, start=1):
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
         found = await resume(root, "r", store=store)
         assert len(done) == number
         assert named(found.pending_approvals) == named(waiting[number:])
@@ -154,12 +160,12 @@ async def test_a_word_that_was_cut_off_on_its_way_up_is_completed_by_the_same_ag
     (first, *_) = (await run(root, "Write.", store=store, run_id="r")).pending_approvals
     store.left = 1  # enough for the inbox of the run itself
     with pytest.raises(StoreError):
-        await rule(first.run_id, first.call, allow=True, store=store)
+        await rule(first.id, allow=True, store=store)
     assert first in await pending_approvals(store=store)  # it must be said again
     assert (await resume(root, "r", store=store.inner)).status == "held"
     assert done == []
     for _ in range(2):
-        await rule(first.run_id, first.call, allow=True, store=store.inner)
+        await rule(first.id, allow=True, store=store.inner)
         assert first not in await pending_approvals(store=store.inner)
     boxes = [
         len(await store.inner.inbox(run_id)) for run_id in ("r-1.1-1.1", "r-1.1", "r", "r-1.2")
@@ -173,18 +179,18 @@ async def test_the_first_word_counts_and_another_is_refused() -> None:
     done: Done = []
     store = MemoryStore()
     await run(writer(done, "x"), "Write.", store=store, run_id="w")
-    await rule("w", "1.1", allow=True, args={"text": "y"}, store=store)
+    await rule("w:1.1", allow=True, args={"text": "y"}, store=store)
     others: list[dict[str, Any]] = [{"allow": False}, {"allow": True}]
     for other in (*others, {"allow": True, "args": {"text": "z"}}):
-        with pytest.raises(ConfigError, match="was ruled on already, and the first word counts"):
-            await rule("w", "1.1", store=store, **other)
-    await rule("w", "1.1", allow=True, args={"text": "y"}, store=store)
+        with pytest.raises(AlreadyRuledError, match="ruled on already, and the first word counts"):
+            await rule("w:1.1", store=store, **other)
+    await rule("w:1.1", allow=True, args={"text": "y"}, store=store)
     assert (await resume(writer(done, "x"), "w", store=store)).ok
     assert done == [("w:1.1", "y")]
     record = await read("w", store=store)
     assert sum(isinstance(entry.event, Ruling | Note) for entry in record.entries) == 1
-    with pytest.raises(ConfigError, match=r"call 1\.1 of run w does not wait .* held: none"):
-        await rule("w", "1.1", allow=True, store=store)
+    with pytest.raises(AlreadyRuledError, match="was ruled on already"):
+        await rule("w:1.1", allow=True, store=store)
 
 
 async def hold_b(call: Call, _so_far: Trajectory) -> Verdict | None:
@@ -205,11 +211,11 @@ async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
     agent = writer(done, "a", guards=[hold_letters, hold_b])
     (seen,) = (await run(agent, "Write.", store=store, run_id="w")).pending_approvals
     word = encode(Ruling("1.1", allow=True, hash=seen.seen))
-    await rule("w", "1.1", allow=True, args={"text": "b"}, store=store)
+    await rule("w:1.1", allow=True, args={"text": "b"}, store=store)
     (now,) = (await resume(agent, "w", store=store)).pending_approvals  # others, judged by all
     assert (now.args, now.why, now.seen != seen.seen) == ({"text": "b"}, "b is held too", True)
-    with pytest.raises(ConfigError, match="has other arguments now: look again"):
-        await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
+    with pytest.raises(StaleApprovalError, match="has other arguments now: look again"):
+        await rule(seen.id, allow=True, store=store)
     await store.post("w", word)  # by somebody who had the first in view
     assert await pending_approvals(store=store) == (now,)
     found = await resume(agent, "w", store=store)
@@ -218,7 +224,7 @@ async def test_a_word_is_for_the_arguments_that_were_seen() -> None:
     assert isinstance(last, Note)
     assert isinstance(stop, Stop), "the last entry says how a run stands"
     assert last.text == "a ruling on 1.1 was set aside: its arguments are others now"
-    await rule("w", "1.1", allow=True, seen=now.seen, store=store)
+    await rule(now.id, allow=True, store=store)
     assert (await resume(agent, "w", store=store)).ok
     assert done == [("w:1.1", "b")]
     await replay(agent, "w", store=store)
@@ -230,7 +236,7 @@ async def test_changed_arguments_may_be_refused_but_not_held_again_by_who_held_t
         store = MemoryStore()
         agent = writer(done, "a", guards=[no_c])
         await run(agent, "Write.", store=store, run_id=text)
-        await rule(text, "1.1", allow=True, args={"text": text}, store=store)
+        await rule(f"{text}:1.1", allow=True, args={"text": text}, store=store)
         assert (await resume(agent, text, store=store)).ok
         assert ((f"{text}:1.1", text) in done) is sent
         await replay(agent, text, store=store)
@@ -242,7 +248,7 @@ async def test_a_word_is_used_once() -> None:
     cut = CutStore()
     agent = writer(done, "a", limits=Limits(unknown="hold"))
     (seen,) = (await run(agent, "Write.", store=cut, run_id="w")).pending_approvals
-    await rule("w", "1.1", allow=True, store=cut)
+    await rule("w:1.1", allow=True, store=cut)
     cut.left = 3  # opened, ruled, attempted
     with pytest.raises(StoreError):
         await resume(agent, "w", store=cut)
@@ -252,8 +258,8 @@ async def test_a_word_is_used_once() -> None:
     assert "may or may not have happened" in again.why
     assert done == [("w:1.1", "a")]
     # Nor does the word of somebody who was asked whether to make it, not whether to make it again.
-    with pytest.raises(ConfigError, match=r"call 1\.1 of run w was begun since: look again"):
-        await rule("w", "1.1", allow=True, seen=seen.seen, store=store)
+    with pytest.raises(StaleApprovalError, match=r"call 1\.1 of run w was begun since: look again"):
+        await rule(seen.id, allow=True, store=store)
     await store.post("w", encode(Ruling("1.1", allow=True, hash=seen.seen)))
     assert (await resume(agent, "w", store=store)).pending_approvals == (again,)
     *_, last, stop = [entry.event for entry in (await read("w", store=store)).entries]
@@ -261,9 +267,72 @@ async def test_a_word_is_used_once() -> None:
     assert isinstance(stop, Stop), "the last entry says how a run stands"
     assert last.text == "a ruling on 1.1 was set aside: it was begun since"
     assert done == [("w:1.1", "a")]
-    await rule("w", "1.1", allow=True, seen=again.seen, store=store)
+    await rule(again.id, allow=True, store=store)
     assert (await resume(agent, "w", store=store)).ok
     assert done == [("w:1.1", "a")] * 2
+
+
+async def test_one_id_and_one_verb_rule_and_go_on() -> None:
+    """The id names one call of one run with its arguments; the ruling may give the result."""
+    done: Done = []
+    store = MemoryStore()
+    for name in ("w", "x"):
+        await run(writer(done, "a"), "Write.", store=store, run_id=name)
+    first, second = await pending_approvals(store=store)
+    assert len({first.id, second.id}) == 2
+    result = await rule(first.id, allow=True, by="Ada", store=store, agent=writer(done, "a"))
+    assert (result.answer, done) == ("written", [("w:1.1", "a")])
+    with pytest.raises(AlreadyRuledError):
+        await rule(first.id, allow=True, store=store, agent=writer(done, "a"))
+    assert done == [("w:1.1", "a")]
+    for unknown, error in (("x:7.1", NotHeldError), ("x", ConfigError), ("", ConfigError)):
+        with pytest.raises(error):
+            await rule(unknown, allow=True, store=store)
+    with pytest.raises(RunNotFoundError):
+        await rule("z:1.1", allow=True, store=store)
+    unheld = await run(
+        Agent(model=scripted(act("send", text="b"), say("no")), tools=[letters(done)]),
+        "Write.",
+        store=store,
+    )
+    with pytest.raises(NotHeldError, match="does not wait"):
+        await rule(f"{unheld.run_id}:1.1", allow=True, store=store)
+
+
+async def test_of_two_people_at_once_one_is_told_that_the_other_was_faster() -> None:
+    """Both look, both rule differently at the same time: the first word counts."""
+    store = MemoryStore()
+    await run(writer([], "a"), "Write.", store=store, run_id="w")
+    (waiting,) = await pending_approvals(store=store)
+    lost: list[bool] = []
+
+    async def person(*, allow: bool) -> None:
+        try:
+            await rule(waiting.id, allow=allow, store=store)
+        except AlreadyRuledError:
+            lost.append(allow)
+
+    async with anyio.create_task_group() as both:
+        for allow in (True, False):
+            both.start_soon(partial(person, allow=allow))
+    assert len(lost) == 1
+    result = await resume(writer([], "a"), "w", store=store)
+    assert result.ok
+    call = (await read("w", store=store)).call("1.1")
+    assert call.ruling is not None
+    assert call.ruling.allow is not lost[0]
+
+
+async def test_a_sub_run_goes_on_by_its_root() -> None:
+    done: Done = []
+    store = MemoryStore()
+    root, _, _ = family(done)
+    result: Any = await run(root, "Write.", store=store, run_id="r")
+    while result.status == "held":
+        for each in result.pending_approvals:
+            result = await rule(each.id, allow=True, store=store, agent=root)
+    assert result.ok
+    assert len(done) == 4
 
 
 async def test_a_sub_run_is_refused_as_a_whole() -> None:
@@ -272,9 +341,9 @@ async def test_a_sub_run_is_refused_as_a_whole() -> None:
     root, _, _ = family(done)
     await run(root, "Write.", store=store, run_id="r")
     with pytest.raises(ConfigError, match=r"call 1\.1 of run r waits for run r-1\.1: rule on what"):
-        await rule("r", "1.1", allow=True, store=store)
-    await rule("r", "1.1", allow=False, why="no letters today", store=store)
-    await rule("r-1.2", "1.1", allow=False, store=store)
+        await rule("r:1.1", allow=True, store=store)
+    await rule("r:1.1", allow=False, why="no letters today", store=store)
+    await rule("r-1.2:1.1", allow=False, store=store)
     found = await resume(root, "r", store=store)
     assert (found.status, done, await pending_approvals(store=store)) == ("answered", [], ())
     record = await read("r", store=store)
@@ -301,7 +370,7 @@ async def test_words_for_calls_that_are_not_held_are_set_aside() -> None:
     await store.post("r", encode(Ruling("1.1", allow=True, args={"task": "other"})))
     await store.post("r", encode(Ruling("1.1", allow=True)))
     await store.post("r", encode(Ruling("1.1", allow=True)))  # it may come twice, and says no more
-    await rule(first.run_id, first.call, allow=True, store=store)
+    await rule(first.id, allow=True, store=store)
     await resume(root, "r", store=store)
     record = await read("r", store=store)
     notes = [entry.event.text for entry in record.entries if isinstance(entry.event, Note)]
@@ -314,7 +383,7 @@ async def test_a_cancel_of_the_root_closes_what_waits_below() -> None:
     store = MemoryStore()
     root, _, _ = family(done)
     (first, *_) = (await run(root, "Write.", store=store, run_id="r")).pending_approvals
-    await rule(first.run_id, first.call, allow=True, store=store)
+    await rule(first.id, allow=True, store=store)
     await cancel("r", why="enough", store=store)
     found = await resume(root, "r", store=store)
     assert (found.status, found.reason, done) == ("interrupted", "enough", [])
@@ -336,10 +405,10 @@ async def test_a_call_that_was_refused_as_a_whole_is_not_allowed_by_a_word_below
     store = MemoryStore()
     root, _, _ = family(done)
     await run(root, "Write.", store=store, run_id="r")
-    await rule("r", "1.1", allow=False, why="not that", store=store)
+    await rule("r:1.1", allow=False, why="not that", store=store)
     await (await take_up(root, "r", store)).receive()  # and there it was killed
     for call in ("1.1", "1.2"):
-        await rule("r-1.1-1.1", call, allow=True, store=store)
+        await rule(f"r-1.1-1.1:{call}", allow=True, store=store)
     found = await resume(root, "r", store=store)
     assert done == []
     assert {each.run_id for each in found.pending_approvals} == {"r-1.2-1.1"}
@@ -402,11 +471,11 @@ async def test_a_run_whose_root_is_gone_is_named_and_not_ruled_on() -> None:
     (each, _) = await pending_approvals(store=other)
     assert (each.run_id, each.root) == ("r-1.1-1.1", "r")
     with pytest.raises(StoreError, match=r"run r-1\.1 serves call 1\.1 of run r: there is no run"):
-        await rule(each.run_id, each.call, allow=True, store=other)
+        await rule(each.id, allow=True, store=other)
     with pytest.raises(StoreError, match="serves call"):
         await resume(office, "r-1.1", store=other)
     await copied(store, other, "r")
-    await rule(each.run_id, each.call, allow=True, store=other)
+    await rule(each.id, allow=True, store=other)
     assert ("r", "1.2") in named((await resume(root, "r", store=other)).pending_approvals)
     await other.post("r", encode(Ruling("1.2", allow=True)))
     with pytest.raises(
@@ -467,13 +536,13 @@ async def test_a_fork_of_a_sub_run_is_a_run_of_its_own() -> None:
     again = await fork(office, "r-1.1", at=0, store=store, new_id="f")
     (twice,) = again.pending_approvals
     assert twice.why.startswith("this may have been done already, by r-1.1:1.1: allow it if")
-    await rule("f", "1.1", allow=True, store=store)
+    await rule("f:1.1", allow=True, store=store)
     again = await resume(office, "f", store=store)
     assert named(again.pending_approvals) == [("f-1.1", "1.1"), ("f-1.1", "1.2")]
     assert {each.root for each in again.pending_approvals} == {"f"}
     assert (await read("f", store=store)).parent_call == ""
     for each in again.pending_approvals:
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
     assert await store.inbox("r") == []
     assert (await resume(office, "f", store=store)).answer == "the clerk did it"
     assert sorted(done) == [("f-1.1:1.1", "a"), ("f-1.1:1.2", "b")]
@@ -496,7 +565,7 @@ async def test_a_word_on_a_sub_run_s_call_makes_its_root_due_and_nothing_else() 
     assert waiting.stop is not None
     assert (waiting.stop.status, await due()) == ("held", [])
     for each in await pending_approvals(store=store):
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
     assert await due() == ["r"]
     ended = await carry(KnownAgents({"root": root}), store, "r")
     assert ended.stop is not None
@@ -517,7 +586,7 @@ async def test_a_call_whose_arguments_a_person_changed_is_known_by_those() -> No
     store = MemoryStore()
     for run_id, text in (("changed", "a"), ("same", "b")):
         await run(writer([], text), "Write.", store=store, run_id=run_id)
-        await rule(run_id, "1.1", allow=True, args={"text": "b"}, store=store)
+        await rule(f"{run_id}:1.1", allow=True, args={"text": "b"}, store=store)
         await resume(writer([], text), run_id, store=store)
     changed, same = [
         (await read(run_id, store=store)).call("1.1") for run_id in ("changed", "same")
@@ -541,17 +610,17 @@ async def test_an_id_is_taken_up_by_the_same_question_only() -> None:
     [
         {"allow": 1}, {"allow": 0}, {"allow": "yes"}, {"allow": None}, {"allow": True, "by": 5},
         {"allow": False, "why": 3}, {"allow": True, "args": []}, {"allow": True, "args": "x"},
-        {"allow": True, "seen": 7, "by": None}, {"allow": False, "why": ["because"]},
+        {"allow": True, "by": None}, {"allow": False, "why": ["because"]},
     ],
 )  # fmt: skip
 async def test_a_word_that_no_run_would_read_is_refused(word: dict[str, Any]) -> None:
     done: Done = []
     store = MemoryStore()
     first = await run(writer(done, "x"), "Write.", store=store)
-    with pytest.raises(ConfigError, match=r"\$|has other arguments"):
-        await rule(first.run_id, "1.1", store=store, **word)
+    with pytest.raises(ConfigError, match=r"\$"):
+        await rule(f"{first.run_id}:1.1", store=store, **word)
     assert len(await pending_approvals(store=store)) == 1
-    await rule(first.run_id, "1.1", allow=True, store=store)
+    await rule(f"{first.run_id}:1.1", allow=True, store=store)
     assert (await resume(writer(done, "x"), first.run_id, store=store)).status == "answered"
     assert len(done) == 1
 

@@ -118,7 +118,7 @@ async def test_the_first_to_call_makes_the_call_and_an_equal_one_waits(second: A
     assert "already, by r-1." in waits.why
     for agent, run_id in zip(agents, ("r-1.1", "r-1.2"), strict=True):
         await replay(agent, run_id, store=store)
-    await rule(waits.run_id, waits.call, allow=False, store=store)
+    await rule(waits.id, allow=False, store=store)
     result = await resume(whole(*agents), "r", store=store)
     assert (result.status, office.sent) == ("answered", ["a"])
 

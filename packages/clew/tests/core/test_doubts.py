@@ -68,10 +68,10 @@ async def gone_on(post: Post, store: MemoryStore, edit: str) -> None:
     held = await run(agent, "Write.", store=store, run_id="r")
     assert held.status == "held"
     args = {"text": edit} if edit else None
-    await rule("r", "1.1", allow=True, args=args, store=store)
+    await rule("r:1.1", allow=True, args=args, store=store)
     ended = await resume(agent, "r", store=store)
     if ended.status == "held":
-        await rule("r", "1.1", allow=False, store=store)
+        await rule("r:1.1", allow=False, store=store)
         ended = await resume(agent, "r", store=store)
     assert ended.status == "answered"
     await replay(agent, "r", store=store)
@@ -185,7 +185,7 @@ async def test_other_arguments_ask_for_no_task_of_the_old_ones(
     agent = Agent(model, [tool], limits=Limits(unknown="hold"))
     store = MemoryStore()
     await run(agent, "Print.", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args=then, store=store)
+    await rule("r:1.1", allow=True, args=then, store=store)
     await resume(agent, "r", store=store)
     assert asked == [(first["text"], ""), (then["text"], "a job" if same else "")]
     await replay(agent, "r", store=store)
@@ -195,7 +195,7 @@ async def test_other_arguments_ask_for_no_task_of_the_old_ones(
 async def test_what_may_have_happened_is_not_told_as_done(again: str, was: str) -> None:
     post, store = Post("done"), MemoryStore()
     await run(post.agent("X"), "?", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args={"text": "Y"}, store=store)
+    await rule("r:1.1", allow=True, args={"text": "Y"}, store=store)
     assert (await resume(post.agent("X"), "r", store=store)).status == "answered"
     await fork(post.agent(again), "r", at=0, store=store)
     (waiting,) = await pending_approvals(store=store)

@@ -62,7 +62,7 @@ async def ruled(
         if not waiting:
             break
         args = edited if number == 0 else None
-        await rule("second", waiting[0].call, allow=True, args=args, store=store)
+        await rule(f"second:{waiting[0].call}", allow=True, args=args, store=store)
         result = await resume(again, "second", store=store)
     assert result.status == "answered"
     await replay(again, "second", store=store)
@@ -133,12 +133,12 @@ async def test_an_edit_into_an_effect_that_was_had_waits_however_it_is_written(
     await fork(again, "first", at=0, store=store, new_id="second")
     (waiting,) = await pending_approvals(store=store)
     args = {"value": edited, **more}
-    await rule("second", waiting.call, allow=True, args=args, store=store)
+    await rule(f"second:{waiting.call}", allow=True, args=args, store=store)
     result = await resume(again, "second", store=store)
     assert (result.status, len(sent)) == ("held", 2)
     (waiting,) = await pending_approvals(store=store)
     assert "first:2.1" in waiting.why
-    await rule("second", waiting.call, allow=True, store=store)
+    await rule(f"second:{waiting.call}", allow=True, store=store)
     assert (await resume(again, "second", store=store)).status == "answered"
     assert sent[2] == sent[1] or isinstance(sent[1], str)
     await replay(again, "second", store=store)
@@ -210,8 +210,8 @@ async def test_arguments_that_the_tool_cannot_take_use_up_no_ruling(args: dict[s
     )
     await run(agent, "?", store=store, run_id="r")
     with pytest.raises(ConfigError, match="do not fit post, and nothing was ruled: "):
-        await rule("r", "1.1", allow=True, args=args, store=store)
-    await rule("r", "1.1", allow=True, args={"to": "b", "kind": "parcel"}, store=store)
+        await rule("r:1.1", allow=True, args=args, store=store)
+    await rule("r:1.1", allow=True, args={"to": "b", "kind": "parcel"}, store=store)
     result = await resume(agent, "r", store=store)
     assert (result.status, sent) == ("answered", ["1 parcel to b"])
 
@@ -289,7 +289,7 @@ async def held_again(
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
     for _ in range(times):
-        await rule("r", "1.1", allow=True, args={"value": bad}, store=store)
+        await rule("r:1.1", allow=True, args={"value": bad}, store=store)
         result = await resume(agent, "r", store=store)
         assert (result.status, got) == ("held", [])
         assert (await read("r", store=store)).effects == []
@@ -298,7 +298,7 @@ async def held_again(
     assert waiting.why.startswith(told)
     assert waiting.args == {"value": bad}
     args = {"value": good} if last else None
-    await rule("r", "1.1", allow=last is not False, args=args, seen=waiting.seen, store=store)
+    await rule("r:1.1", allow=last is not False, args=args, store=store)
     result = await resume(agent, "r", store=store)
     assert (result.status, await pending_approvals(store=store)) == ("answered", ())
     await replay(agent, "r", store=store)
@@ -345,7 +345,7 @@ async def test_each_ruling_with_wrong_arguments_asks_again() -> None:
     for day in ("2026-02-30", "soon", "2026-02-30", "soon", "2026-03-01"):
         assert got == []
         (waiting,) = await pending_approvals(store=store)
-        await rule("r", waiting.call, allow=True, args={"day": day}, store=store)
+        await rule(f"r:{waiting.call}", allow=True, args={"day": day}, store=store)
         await resume(agent, "r", store=store)
     assert (await pending_approvals(store=store), got) == ((), [dt.date(2026, 3, 1)])
     await replay(agent, "r", store=store)
@@ -360,7 +360,7 @@ async def test_arguments_of_the_model_that_the_types_refuse_are_told_to_the_mode
     store = MemoryStore()
     agent = Agent(ScriptedModel([act("book", day="soon"), say("done")]), [book], guards=[hold])
     await run(agent, "?", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
     await replay(agent, "r", store=store)
     seen = (await read("r", store=store)).calls[0].observation
@@ -384,7 +384,7 @@ async def test_a_tool_in_a_process_or_with_another_one_asks_again_too(other: boo
     await run(agent, "?", store=store, run_id="r")
     for day in ("2026-02-30", "2026-03-01"):
         (waiting,) = await pending_approvals(store=store)
-        await rule("r", waiting.call, allow=True, args={"day": day}, store=store)
+        await rule(f"r:{waiting.call}", allow=True, args={"day": day}, store=store)
         result = await resume(agent, "r", store=store)
     assert (result.status, await pending_approvals(store=store)) == ("answered", ())
     seen = (await read("r", store=store)).calls[0].observation

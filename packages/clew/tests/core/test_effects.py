@@ -391,7 +391,7 @@ async def test_by_choice_a_call_in_doubt_is_held_for_a_person(*, allow: bool) ->
     held = await resume(doubt.agent, "run", store=store)
     assert (held.status, work.calls) == ("held", 1)
     assert (await resume(doubt.agent, "run", store=store)).status == "held"
-    await rule("run", "1.1", allow=allow, store=store)
+    await rule("run:1.1", allow=allow, store=store)
     assert (await resume(doubt.agent, "run", store=store)).status == "answered"
     observation = seen(await load(store, "run"))
     if allow:
@@ -406,7 +406,7 @@ async def test_a_second_attempt_that_is_lost_too_is_held_again() -> None:
     doubt = Doubt(made(work, effect="unsafe"), limits=Limits(unknown="hold"))
     store = await doubt.cut()
     await resume(doubt.agent, "run", store=store)
-    await rule("run", "1.1", allow=True, args={}, store=store)
+    await rule("run:1.1", allow=True, args={}, store=store)
     await resume(doubt.agent, "run", store=store)
     lines = await store.read("run")
     place = max(n for n, line in enumerate(lines) if b'"attempt"' in line.body)

@@ -267,7 +267,7 @@ async def test_a_fork_with_all_else_the_same_needs_a_ruling_on_what_was_done_alr
             assert call.verdict is not None
             assert call.verdict.by == "AlreadyDone()"
             assert f"already, by run:{call.key}" in call.verdict.verdict.reason
-            await rule("again", call.key, allow=True, store=store)
+            await rule(f"again:{call.key}", allow=True, store=store)
             rulings += 1
         found = await resume(agent, "again", store=store)
     assert (found.status, found.answer, rulings) == ("bound", "the best there is", 3)
@@ -426,7 +426,7 @@ async def test_what_the_parent_did_after_the_cut_stays_in_view(tmp_path: Path) -
     *before, last = Ledger(tmp_path / "effects").lines()
     assert sorted(before) == [f"put run:2.2 {text}", "send run:2.1 hello"]
     assert last == "send fork:2.1 goodbye"
-    await rule("fork", "3.1", allow=True, store=store)
+    await rule("fork:3.1", allow=True, store=store)
     assert (await resume(other, "fork", store=store)).answer == "again"
     assert Ledger(tmp_path / "effects").lines()[3:] == ["send fork:3.1 hello"]
 
@@ -582,7 +582,7 @@ async def test_rulings_of_the_step_are_shared_and_those_to_come_are_asked_again(
     await run(held, "Say hello", store=store, run_id="run")
     with pytest.raises(ConfigError, match=r"cannot be forked at 1: give 0 to 0 \(step 1 waits for"):
         await fork(held, "run", at=1, store=store)
-    await rule("run", "1.2", allow=True, args={"text": "hi"}, store=store)
+    await rule("run:1.2", allow=True, args={"text": "hi"}, store=store)
     await resume(held, "run", store=store)
     found = await fork(held, "run", at=1, store=store)
     assert found.answer == "sent"
@@ -718,7 +718,7 @@ async def test_a_word_between_two_observations_is_kept_behind_one_that_is_change
     store = MemoryStore()
     await run(agent, "Write!", store=store, run_id="r")
     await store.post("r", encode(Note(text_parts("Take care."))))
-    await rule("r", "1.2", allow=True, store=store)
+    await rule("r:1.2", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).answer == "done"
     changed = {"1.1": "another"}
     found = await fork(agent, "r", at=1, observations=changed, store=store, new_id="f")
@@ -764,7 +764,7 @@ async def test_what_was_said_in_the_last_step_is_kept_beside_what_the_cut_hides(
     await run(agent, "Write!", store=store, run_id="r")
     await store.post("r", encode(Note(text_parts("Take care."))))
     for call in ("1.2", "2.1"):
-        await rule("r", call, allow=True, store=store)
+        await rule(f"r:{call}", allow=True, store=store)
         await resume(agent, "r", store=store)
     again = agent.replace(model=ScriptedModel([*script[:1], say("so be it")]))
     await fork(again, "r", at=1, store=store, new_id="f")

@@ -118,7 +118,7 @@ async def test_what_a_person_allows_happens_twice() -> None:
     desk = house.desk(SEND)
     held = await fork(desk, "r", at=0, store=store, new_id="f")
     (waits,) = held.pending_approvals
-    await rule("f", waits.call, allow=True, store=store)
+    await rule(f"f:{waits.call}", allow=True, store=store)
     assert (await resume(desk, "f", store=store)).answer == "Done."
     assert house.letters == ["ada", "ada"]
 

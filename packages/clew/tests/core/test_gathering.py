@@ -60,7 +60,8 @@ class Desk:
     async def rule(self, **rulings: bool) -> Result:
         """Allow or refuse calls, by their keys as `c4_1`, and go on."""
         for key, allow in rulings.items():
-            await rule("r", key[1:].replace("_", "."), allow=allow, store=self.store)
+            call = key[1:].replace("_", ".")
+            await rule(f"r:{call}", allow=allow, store=self.store)
         return await resume(self.agent, "r", store=self.store)
 
     @property
@@ -226,7 +227,7 @@ async def test_a_message_instead_of_a_ruling_leaves_the_question_open(tmp_path: 
     await desk.run()
     result = await resume(desk.agent, "r", say="And?", store=desk.store)
     assert [each.call for each in result.pending_approvals] == ["2.1"]
-    await rule("r", "2.1", allow=True, store=desk.store)
+    await rule("r:2.1", allow=True, store=desk.store)
     assert (await resume(desk.agent, "r", store=desk.store)).status == "answered"
     assert desk.done == ["send one"]
 
@@ -254,7 +255,7 @@ async def test_a_sub_agent_asks_before_it_answers(tmp_path: Path) -> None:
     held = await run(outer, "Write letters", store=desk.store, run_id="o")
     (asked,) = held.pending_approvals
     assert (asked.call, asked.root) == ("2.1", "o")
-    await rule(asked.run_id, asked.call, allow=True, store=desk.store)
+    await rule(asked.id, allow=True, store=desk.store)
     assert (await resume(outer, "o", store=desk.store)).answer == "Done."
     assert desk.done == ["send one"]
 
@@ -333,7 +334,7 @@ async def test_an_id_that_comes_again_is_the_same_call(tmp_path: Path) -> None:
     ledger, store = Ledger(tmp_path / "effects"), MemoryStore()
     agent = Agent(ScriptedModel(script), effect_tools(ledger), guards=[put_off_sends])
     held = await run(agent, "Write letters", store=store, run_id="r")
-    await rule("r", held.pending_approvals[0].call, allow=True, store=store)
+    await rule(f"r:{held.pending_approvals[0].call}", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).answer == "Sent."
     assert len(ledger.lines()) == 2
 
@@ -348,7 +349,7 @@ async def test_what_was_put_off_in_the_last_step_is_made_once(tmp_path: Path, ti
     agent = Agent(model, effect_tools(ledger), guards=[put_off_sends], limits=limits)
     held = await run(agent, "Write letters", store=store, run_id="r")
     for each in held.pending_approvals:
-        await rule("r", each.call, allow=True, store=store)
+        await rule(f"r:{each.call}", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "bound"
     assert len(ledger.lines()) == 1
 
@@ -363,7 +364,7 @@ async def test_sub_agents_and_programs_that_act_wait_too(tmp_path: Path) -> None
     agent = Agent(ScriptedModel(script), tools=tools, guards=guards)
     held = await run(agent, "Write", store=below.store, run_id="r")
     assert held.reason == "waiting for a ruling on 3.1"
-    await rule("r", "3.1", allow=True, store=below.store)
+    await rule("r:3.1", allow=True, store=below.store)
     assert (await resume(agent, "r", store=below.store)).answer == "Sent."
     assert below.done == ["send one", "put two"]
 

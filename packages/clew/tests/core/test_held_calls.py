@@ -66,7 +66,7 @@ async def test_a_function_asks_a_person_as_well_and_in_a_pair(*, pair: bool) -> 
     made, store = tool(box), MemoryStore()
     agent = agent_with(with_fallback(made, tool(name="bag")(box)) if pair else made)
     held = await run(agent, "A box!", store=store)
-    await rule(held.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+    await rule(f"{held.run_id}:1.1", allow=True, answer={"size": 3}, store=store)
     assert (await resume(agent, held.run_id, store=store)).answer == "done"
     seen = (await read(held.run_id, store=store)).call("1.1").observation
     assert seen is not None
@@ -82,10 +82,10 @@ async def test_a_call_asks_a_person_and_goes_on_with_the_answer(effect: Effect) 
     [waiting] = await pending_approvals(store=store)
     assert (waiting.why, waiting.asks) == ("which size?", FORM)
     with pytest.raises(ConfigError, match="it asks for an answer"):
-        await rule(held.run_id, "1.1", allow=True, store=store)
+        await rule(f"{held.run_id}:1.1", allow=True, store=store)
     with pytest.raises(ConfigError, match="size"):
-        await rule(held.run_id, "1.1", allow=True, answer={"size": "big"}, store=store)
-    await rule(held.run_id, "1.1", allow=True, answer={"size": 3}, store=store)
+        await rule(f"{held.run_id}:1.1", allow=True, answer={"size": "big"}, store=store)
+    await rule(f"{held.run_id}:1.1", allow=True, answer={"size": 3}, store=store)
     done = await resume(agent, held.run_id, store=store)
     assert (done.status, server.made) == ("answered", [{"size": 3}])
     record = await read(held.run_id, store=store)
@@ -104,7 +104,7 @@ async def test_a_call_that_asked_and_is_refused_is_not_made() -> None:
     server, store = Server(), MemoryStore()
     agent = agent_with(server.tool)
     held = await run(agent, "A box!", store=store)
-    await rule(held.run_id, "1.1", allow=False, why="no boxes", store=store)
+    await rule(f"{held.run_id}:1.1", allow=False, why="no boxes", store=store)
     done = await resume(agent, held.run_id, store=store)
     assert (done.status, server.made) == ("answered", [])
     seen = (await read(held.run_id, store=store)).call("1.1").observation
@@ -122,7 +122,7 @@ async def test_what_asks_nothing_takes_no_answer() -> None:
     agent = agent_with(Server().tool).replace(guards=[guard])
     held = await run(agent, "A box!", store=store)
     with pytest.raises(ConfigError, match="it asks nothing"):
-        await rule(held.run_id, "1.1", allow=True, answer={"size": 1}, store=store)
+        await rule(f"{held.run_id}:1.1", allow=True, answer={"size": 1}, store=store)
 
 
 @dataclass

@@ -117,7 +117,7 @@ async def held(agent: Agent[Any]) -> tuple[MemoryStore, Result[Any], Call]:
 async def ended(agent: Agent[Any], store: MemoryStore, **ruling: Any) -> Trajectory:
     """The run after a person's ruling, replayed."""
     [asked] = await pending_approvals(store=store)
-    await rule("r", asked.call, seen=asked.seen, store=store, **ruling)
+    await rule(f"r:{asked.call}", store=store, **ruling)
     assert (await resume(agent, "r", store=store)).status == "answered"
     await replay(agent, "r", store=store)
     return await read("r", store=store)
@@ -148,7 +148,7 @@ async def test_the_person_is_told_that_to_allow_it_is_to_make_it_again(cause: st
     agent = Sends(CAUSES[cause]).agent(guards=[look_at_it])
     store, result, _ = await held(agent)
     assert [one.why for one in result.pending_approvals] == ["may it be sent?"], "never begun"
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     (asked,) = (await resume(agent, "r", store=store)).pending_approvals
     assert asked.why.endswith(AGAIN)
     assert await pending_approvals(store=store) == (asked,)
@@ -235,7 +235,7 @@ async def test_a_second_attempt_of_unknown_outcome_is_held_again() -> None:
 
     sends.tool = send
     store, _, _ = await held(agent := sends.agent())
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "held"
     record = await ended(agent, store, allow=True)
     assert sends.sent == ["Ann"] * 3
@@ -268,7 +268,7 @@ async def test_a_call_that_a_guard_held_before_it_was_made_is_asked_about_anew()
     sends = Sends(CAUSES["raises"])
     store, result, _ = await held(agent := sends.agent(guards=[ask]))
     assert (result.status, sends.sent) == ("held", [])
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "held"
     assert sends.sent == ["Ann"]
     record = await ended(agent, store, allow=True)
@@ -283,7 +283,7 @@ async def test_a_secret_among_the_arguments_is_not_made_again_without_it(
     sends = Sends(CAUSES["raises"])
     model = ScriptedModel([act("send", to="sk-very-secret-indeed"), say("done")])
     store, _, _ = await held(agent := sends.agent().replace(model=model))
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     await resume(agent, "r", store=store)
     assert sends.sent == ["sk-very-secret-indeed"]
     seen = (await read("r", store=store)).call("1.1").observation

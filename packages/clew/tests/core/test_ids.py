@@ -22,7 +22,7 @@ async def test_sub_runs_of_sub_runs_wait_are_allowed_and_refused() -> None:
     assert {each.root for each in await pending_approvals(store=store)} == {ID}
     for each in waiting:
         assert each.seen
-        await rule(each.run_id, each.call, allow=each.call == "1.1", store=store)
+        await rule(each.id, allow=each.call == "1.1", store=store)
     with pytest.raises(ConfigError, match=f"resume run {ID}"):
         await resume(clerk, waiting[0].run_id, store=store)
     assert (await resume(root, ID, store=store)).answer == "done"

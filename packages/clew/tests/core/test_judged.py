@@ -156,7 +156,8 @@ class TestGuards:
         assert [name for name, _ in heard] == ["b", "c"]
         heard.clear()
         other = more(asked(), held, Ruling("1.1", allow=True, args={"x": 3}))
-        assert names(await said(who, other)) == [("hold", "may it?")]
+        assert [*held.verdict.also.values()] == ["may it?"]
+        assert await said(who, other) == [], "a person knew both reasons"
         assert heard == [("a", {"x": 3}), ("b", {"x": 3}), ("c", {"x": 3})]
 
     async def test_of_a_tool_judge_its_calls_only(self) -> None:

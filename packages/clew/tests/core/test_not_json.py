@@ -71,13 +71,13 @@ async def test_a_ruling_takes_only_what_json_can_carry(value: Any, why: str) -> 
     await run(agent, "?", store=store, run_id="r")
     for given in ({"args": value}, {"answer": value}):
         with pytest.raises(ConfigError) as raised:
-            await rule("r", "1.1", allow=True, store=store, **given)
+            await rule("r:1.1", allow=True, store=store, **given)
         what = next(iter(given))
         assert str(raised.value).startswith(
             f"the {what} of a ruling hold what JSON cannot carry: {why}; give texts"
         )
     assert len(await pending_approvals(store=store)) == 1
-    await rule("r", "1.1", allow=True, args={"to": "b"}, store=store)
+    await rule("r:1.1", allow=True, args={"to": "b"}, store=store)
     await resume(agent, "r", store=store)
     assert SENT == ["b"]
 

@@ -91,7 +91,7 @@ async def test_a_persons_no_to_a_call_in_doubt_is_not_overridden_by_the_probe() 
     )
     store = await cut_after_attempt(agent)
     assert (await resume(agent, "run", store=store)).status == "held"
-    await rule("run", "1.1", allow=False, store=store)
+    await rule("run:1.1", allow=False, store=store)
     assert (await resume(agent, "run", store=store)).status == "answered"
     record = await read("run", store=store)
     assert work.asked == [1]  # before the cut, and never again
@@ -135,7 +135,7 @@ async def test_caps_hold_for_calls_that_were_held_and_allowed() -> None:
     assert (await run(agent, "Work!", store=store, run_id="run")).status == "held"
     for call in (await read("run", store=store)).calls:
         if call.held:
-            await rule("run", call.key, allow=True, store=store)
+            await rule(f"run:{call.key}", allow=True, store=store)
     await resume(agent, "run", store=store)
     assert len(work.asked) <= 2
 
@@ -148,7 +148,7 @@ async def test_a_call_that_several_guards_hold_needs_one_plain_yes() -> None:
         guards=[holding("one"), holding("two")],
     )
     await run(agent, "Work!", store=store, run_id="run")
-    await rule("run", "1.1", allow=True, store=store)
+    await rule("run:1.1", allow=True, store=store)
     assert (await resume(agent, "run", store=store)).status == "answered"
     assert work.asked == [1]
     record = await read("run", store=store)
@@ -165,7 +165,7 @@ async def test_guards_of_one_name_are_told_apart() -> None:
     names = [guard.name for guard in agent.engine.guards]
     assert len(set(names)) == len(names)
     await run(agent, "Work!", store=store, run_id="run")
-    await rule("run", "1.1", allow=True, args={"v": 6}, store=store)
+    await rule("run:1.1", allow=True, args={"v": 6}, store=store)
     await resume(agent, "run", store=store)
     assert work.asked == []
     await replay(agent, "run", store=store)
@@ -186,7 +186,7 @@ async def test_a_guard_may_amend_but_a_persons_edit_comes_later() -> None:
     )
     await run(agent, "Work!", store=store, run_id="run")
     assert (await read("run", store=store)).call("1.1").args == {"v": 3}
-    await rule("run", "1.1", allow=True, args={"v": 2}, store=store)
+    await rule("run:1.1", allow=True, args={"v": 2}, store=store)
     await resume(agent, "run", store=store)
     assert work.asked == [2]
 
@@ -279,7 +279,7 @@ async def test_no_call_is_made_after_a_ruling_either() -> None:
         tools=[made(work, effect="unsafe")], guards=[holding("one")],
     )  # fmt: skip
     await run(agent, "Work!", store=store, run_id="run")
-    await rule("run", "1.1", allow=True, args={"v": 4}, store=store)
+    await rule("run:1.1", allow=True, args={"v": 4}, store=store)
     careless = agent.replace(guards=[awaited, holding("one")])
     with pytest.raises(PartError, match="amends"):
         await resume(careless, "run", store=store, accept_change=True)

@@ -117,11 +117,11 @@ async def test_whatever_a_type_raises_no_ruling_is_used_up(
     agent = Agent(ScriptedModel([act("put", value=good), say("done")]), [puts(kind)], guards=[hold])
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args={"value": bad}, store=store)
+    await rule("r:1.1", allow=True, args={"value": bad}, store=store)
     assert (await resume(agent, "r", store=store)).status == "held"
     (waiting,) = await pending_approvals(store=store)
     assert why in waiting.why
-    await rule("r", "1.1", allow=True, args={"value": good}, store=store)
+    await rule("r:1.1", allow=True, args={"value": good}, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
     assert len(GOT) == 1
 
@@ -161,7 +161,7 @@ async def test_a_person_asked_again_hears_what_may_have_happened_before(times: i
     store = MemoryStore()
     await run(agent, "?", store=store, run_id="r")
     for amount in range(2, 2 + times):
-        await rule("r", "1.1", allow=True, args={"amount": amount, "to": nowhere}, store=store)
+        await rule("r:1.1", allow=True, args={"amount": amount, "to": nowhere}, store=store)
         assert (await resume(agent, "r", store=store)).status == "held"
         (waiting,) = await pending_approvals(store=store)
         begun = 'it was begun, and may have happened, with {"amount":1,"to":{"name":"it"}}'

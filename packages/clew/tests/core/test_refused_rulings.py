@@ -56,7 +56,7 @@ async def waits_again(agent: Agent, store: Store, *days: str) -> None:
     """Run until the call waits, and give it these days one after the other."""
     await run(agent, "?", store=store, run_id="run")
     for day in days:
-        await rule("run", "1.1", allow=True, args={"day": day}, store=store)
+        await rule("run:1.1", allow=True, args={"day": day}, store=store)
         assert (await resume(agent, "run", store=store)).status == "held"
 
 
@@ -102,7 +102,7 @@ async def test_a_rewind_tells_of_what_was_booked_alone(days: Sequence[str], last
     agent = booking(got, act("book", day="2026-01-01"), say("done"), say("done again"))
     await waits_again(agent, store, *days)
     args = {"day": GOOD} if last else None
-    await rule("run", "1.1", allow=last, args=args, store=store)
+    await rule("run:1.1", allow=last, args=args, store=store)
     assert (await resume(agent, "run", store=store)).status == "answered"
     await rewind("run", to=0, lesson="otherwise", store=store)
     await resume(agent, "run", store=store)
@@ -118,7 +118,7 @@ async def test_what_a_person_says_then_waits_with_the_call(days: Sequence[str]) 
     agent = booking(got)
     await waits_again(agent, store, *days)
     assert (await resume(agent, "run", say="And quickly.", store=store)).status == "held"
-    await rule("run", "1.1", allow=False, store=store)
+    await rule("run:1.1", allow=False, store=store)
     assert (await resume(agent, "run", store=store)).status == "answered"
     assert (await seen_of(store)).outcome == "not_done"
     await replay(agent, "run", store=store)
@@ -129,7 +129,7 @@ async def test_an_agent_without_the_tool_did_not_book_either(days: Sequence[str]
     got, store = list[dt.date](), MemoryStore()
     await waits_again(booking(got), store, *days)
     without = Agent(ScriptedModel([act("book", day="2026-01-01"), say("done")]))
-    await rule("run", "1.1", allow=True, args={"day": GOOD}, store=store)
+    await rule("run:1.1", allow=True, args={"day": GOOD}, store=store)
     await resume(without, "run", store=store, accept_change=True)
     seen = await seen_of(store)
     assert (seen.code, seen.outcome, got) == ("unknown_tool", "not_done", [])
@@ -171,7 +171,7 @@ async def _rule_on(agent: Agent, store: Store, rulings: Sequence[str | None]) ->
         names = [type(it.event).__name__ for it in (await read("run", store=store)).entries]
         day = rulings[min(names.count("Ruling"), len(rulings) - 1)]
         args = None if day is None else {"day": day}
-        await rule("run", "1.1", allow=day is not None, args=args, store=store)
+        await rule("run:1.1", allow=day is not None, args=args, store=store)
         await resume(agent, "run", store=store)
 
 
@@ -181,16 +181,16 @@ async def test_an_effect_in_doubt_is_told_with_its_own_arguments_whatever_was_re
     store, limits = MemoryStore(), Limits(unknown="hold")
     agent = booking([], limits=limits)
     await waits_again(agent, store)
-    await rule("run", "1.1", allow=True, store=store)
+    await rule("run:1.1", allow=True, store=store)
     await resume(agent, "run", store=store)
     lines = await store.read("run")
     cut = next(n for n, line in enumerate(lines, 1) if b'"event":"attempt"' in line.body)
     second = await copy(lines[:cut])
     assert (await resume(agent, "run", store=second)).status == "held"
     for day in BAD:
-        await rule("run", "1.1", allow=True, args={"day": day}, store=second)
+        await rule("run:1.1", allow=True, args={"day": day}, store=second)
         assert (await resume(agent, "run", store=second)).status == "held"
-    await rule("run", "1.1", allow=False, store=second)
+    await rule("run:1.1", allow=False, store=second)
     await resume(agent, "run", store=second)
     assert (await seen_of(second)).outcome == "unknown"
     await fork(booking([], say("done")), "run", at=0, store=second, new_id="other")

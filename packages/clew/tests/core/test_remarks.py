@@ -22,7 +22,7 @@ async def test_the_model_is_told_what_a_person_changed(codec: str, tmp_path: Pat
     model = watched(*script, codec=codec, tools=tools)
     agent = Agent(model=model, tools=tools, codec=codec, guards=[hold_sends])
     await run(agent, "Say hello", store=(store := MemoryStore()), run_id="run")
-    await rule("run", "1.1", allow=True, args={"text": "goodbye"}, store=store)
+    await rule("run:1.1", allow=True, args={"text": "goodbye"}, store=store)
     assert (await resume(agent, "run", store=store)).answer == "sent"
     assert [line.split()[2] for line in ledger.lines()] == ["goodbye"]
     assert _shown(model, "sent goodbye") == ["sent goodbye", EDITED]
@@ -47,7 +47,7 @@ async def test_what_was_left_as_it_was_is_not_remarked(
     model = watched(act("send", text="hello"), say("sent"), tools=tools)
     agent = Agent(model=model, tools=tools, guards=[hold_sends])
     await run(agent, "Say hello", store=(store := MemoryStore()), run_id="run")
-    await rule("run", "1.1", allow=True, args=edited, store=store)
+    await rule("run:1.1", allow=True, args=edited, store=store)
     await resume(agent, "run", store=store)
     assert _shown(model, "sent hello") == ["sent hello"]
 
@@ -68,14 +68,14 @@ async def test_a_hint_is_given_once_however_often_its_call_is_judged() -> None:
     guards = [warn_of_adding, hold_after_a_hint]
     agent, store = Agent(model=model, tools=TOOLS, guards=guards), MemoryStore()
     await run(agent, "1 + 2?", store=store, run_id="run")
-    await rule("run", "1.1", allow=True, store=store)
+    await rule("run:1.1", allow=True, store=store)
     await resume(agent, "run", store=store)
     lines = await store.read("run")
     hint = next(n for n, line in enumerate(lines, 1) if b'"kind":"hint"' in line.body)
     for cut in range(hint, len(lines)):
         again = await copy(lines[:cut])
         if (await resume(agent, "run", store=again)).status == "held":
-            await rule("run", "1.1", allow=True, store=again)
+            await rule("run:1.1", allow=True, store=again)
             await resume(agent, "run", store=again)
         record = await read("run", store=again)
         assert [len(call.hints) for call in record.calls] == [1], f"cut after entry {cut}"

@@ -79,7 +79,7 @@ async def test_what_is_held_says_what_it_waits_for() -> None:
     assert (error.run_id, error.status) == ("r", "held")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     (approval,) = result.pending_approvals
-    await rule(approval.run_id, approval.call, allow=True, store=store)
+    await rule(approval.id, allow=True, store=store)
     assert (await resume(agent, "r", store=store)).unwrap() == "done"
 
 

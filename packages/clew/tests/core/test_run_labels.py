@@ -142,7 +142,9 @@ READING: dict[str, Callable[[str, Store, str], Awaitable[Any]]] = {
     "read": lambda run_id, store, owner: read(run_id, store=store, owner=owner),
     "resume": lambda run_id, store, owner: resume(holding(), run_id, store=store, owner=owner),
     "fork": lambda run_id, store, owner: fork(holding(), run_id, at=0, store=store, owner=owner),
-    "rule": lambda run_id, store, owner: rule(run_id, "1.1", allow=True, store=store, owner=owner),
+    "rule": lambda run_id, store, owner: rule(
+        f"{run_id}:1.1", allow=True, store=store, owner=owner
+    ),
     "cancel": lambda run_id, store, owner: cancel(run_id, store=store, owner=owner),
     "result_of": lambda run_id, store, owner: result_of(
         holding(), run_id, store=store, owner=owner

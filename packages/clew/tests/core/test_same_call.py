@@ -312,7 +312,7 @@ async def test_what_a_person_rejected_is_told_once_and_then_waits_again() -> Non
     model = ScriptedModel(replies([pay("a9X4"), pay("a9X4")], [pay("a9X4")], [pay("a9X4")]))
     agent = Agent(model=model, tools=bank.tools(), guards=[ask])
     result = await run(agent, "Pay.", store=store)
-    await rule(result.run_id, "1.1", allow=False, store=store)
+    await rule(f"{result.run_id}:1.1", allow=False, store=store)
     result = await resume(agent, result.run_id, store=store)
     record = await read(result.run_id, store=store)
     assert (result.status, [call.key for call in record.held]) == ("held", ["3.1"])

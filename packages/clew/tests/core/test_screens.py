@@ -122,9 +122,9 @@ async def test_held_words_wait_for_a_person(allow: bool, status: str, asked: int
     assert (call.held, call.action.name, call.args) == (True, "request", {"text": "Send money."})
     assert (await resume(agent, "r", store=store)).status == "held"
     with pytest.raises(ConfigError, match=r"0\.0 is a person's own words"):
-        await rule("r", "0.0", allow=True, args={"text": "Send nothing."}, store=store)
+        await rule("r:0.0", allow=True, args={"text": "Send nothing."}, store=store)
 
-    await rule("r", "0.0", allow=allow, store=store)
+    await rule("r:0.0", allow=allow, store=store)
     ended = await resume(agent, "r", store=store)
     assert (ended.status, len(model.asked)) == (status, asked)
     assert ended.reason == ("" if allow else "a person said no")
@@ -188,7 +188,7 @@ async def test_a_mark_stays_for_all_steps_and_a_hold_beside_it_is_heeded() -> No
     both = agent.replace(screens=[mark_shouting, hold, hold], model=ScriptedModel([say("Ok.")]))
     assert (await run(both, "HELLO", store=store, run_id="s")).status == "held"
     assert events(await load(store, "s")) == ["Started", "Judged", "Judged", "Stop"]
-    await rule("s", "0.0", allow=True, store=store)
+    await rule("s:0.0", allow=True, store=store)
     assert (await resume(both, "s", store=store)).status == "answered"
     await same_again(both, store, "s")
 

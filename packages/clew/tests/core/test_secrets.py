@@ -155,8 +155,8 @@ async def test_a_person_s_word_with_a_secret_is_not_left_in_the_inbox() -> None:
     store = MemoryStore()
     made = agent(act("log_in", password="guess"), say("done"), guards=[hold])
     await run(made, "Log in", store=store, run_id="r")
-    await rule("r", "1.1", allow=True, args={"password": SECRET}, store=store)
-    await rule("r", "1.1", allow=True, args={"password": SECRET}, store=store)  # the same word
+    await rule("r:1.1", allow=True, args={"password": SECRET}, store=store)
+    await rule("r:1.1", allow=True, args={"password": SECRET}, store=store)  # the same word
     ((_, word),) = await store.inbox("r")
     assert SECRET.encode() not in word
     await resume(made, "r", store=store)

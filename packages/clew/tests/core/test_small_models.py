@@ -218,7 +218,7 @@ def tides(place: str) -> str:
     return place
 
 
-def calls_of(agent: Agent) -> list[list[Action]]:
+def calls_of(agent: Agent[Any]) -> list[list[Action]]:
     return [
         [call.action for step in example.steps for call in step.calls]
         for example in agent.engine.prompt_spec.examples

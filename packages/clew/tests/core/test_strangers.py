@@ -45,7 +45,7 @@ async def allow_all(agent: Agent, store: MemoryStore) -> None:
     """Allow what waits, until nothing does."""
     while waits := await pending_approvals(store=store):
         for one in waits:
-            await rule("r", one.call, allow=True, store=store)
+            await rule(f"r:{one.call}", allow=True, store=store)
         await resume(agent, "r", store=store)
 
 

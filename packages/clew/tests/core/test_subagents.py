@@ -499,10 +499,10 @@ async def test_what_is_lent_counts_as_spent_until_the_rest_comes_back() -> None:
     left = root.engine.budget.standing(trajectory).left
     assert (left.tool_calls, left.steps) == (1, 15 - 1 - trajectory.reserved.steps)
     assert left.tokens == 1_000_000 - 15 - trajectory.reserved.tokens
-    await rule("r", "1.2", allow=True, store=store)
+    await rule("r:1.2", allow=True, store=store)
     await resume(root, "r", store=store)
     assert done == [("r:1.2", "b")]
-    await rule("r-1.1", "1.1", allow=True, store=store)
+    await rule("r-1.1:1.1", allow=True, store=store)
     await resume(root, "r", store=store)
     trajectory = await read("r", store=store)
     assert (trajectory.reserved.tool_calls, trajectory.total.tool_calls) == (0, 3)
@@ -570,7 +570,7 @@ async def test_another_agent_below_is_another_tool_and_is_accepted_with_it() -> 
         guards=[hold_letters],
     )  # fmt: skip
     await run(lone(child), "Do.", store=store, run_id="r")
-    await rule("r-1.1", "1.1", allow=True, store=store)
+    await rule("r-1.1:1.1", allow=True, store=store)
     other = lone(child.replace(tries=7))
     with pytest.raises(ConfigError, match=r"differs from the record's in tools\.other"):
         await resume(other, "r", store=store)
@@ -714,12 +714,12 @@ async def test_a_fork_has_sub_runs_of_its_own() -> None:
         "this may have been done already, by r"
     }
     for each in again.pending_approvals:
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
     again = await resume(root, "f", store=store)
     assert {each.run_id for each in again.pending_approvals} == {"f-1.1-1.1", "f-1.2-1.1"}
     assert len(await pending_approvals(store=store)) == 8
     for each in again.pending_approvals:
-        await rule(each.run_id, each.call, allow=True, store=store)
+        await rule(each.id, allow=True, store=store)
     assert (await resume(root, "f", store=store)).answer == "done"
     assert {key.partition("-")[0] for key, _ in done} == {"f"}
     assert (await read("r-1.1", store=store)).stop is not None

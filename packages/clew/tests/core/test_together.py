@@ -100,7 +100,7 @@ async def paid_once(store: Store, till: Till, run_id: str = "r") -> None:
 
 async def _held(agent: Agent, store: Store) -> None:
     assert (await run(agent, "Pay.", store=store, run_id="r")).status == "held"
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
 
 
 async def test_a_second_resume_waits_and_gets_the_same_result() -> None:
@@ -132,12 +132,12 @@ async def test_two_approvers_and_an_impatient_one() -> None:
     await run(agent, "Pay.", store=store, run_id="r")
 
     async def approve() -> Result:
-        await rule("r", "1.1", allow=True, store=store)
+        await rule("r:1.1", allow=True, store=store)
         return await resume(agent, "r", store=store)
 
     async def late() -> Result:
         with pytest.raises(ConfigError, match=r"was begun since|ruled on already|does not wait"):
-            await rule("r", "1.1", allow=False, store=store)
+            await rule("r:1.1", allow=False, store=store)
         return await resume(agent, "r", store=store)
 
     results = await both(approve, late, lambda: resume(agent, "r", store=store), till=till)
@@ -303,7 +303,7 @@ def test_threads_wait_for_each_other_however_the_store_is_named(
 
     agent = Agent(ScriptedModel([act("pay"), say("done")]), tools=[pay], guards=[hold])
     run_sync(agent, "Pay.", store=file, run_id="r")
-    sync.rule("r", "1.1", allow=True, store=file)
+    sync.rule("r:1.1", allow=True, store=file)
     if alias == "link":
         (tmp_path / "link.sqlite").symlink_to(file)
     names = {"same": str(file), "relative": "runs.sqlite", "link": "link.sqlite"}

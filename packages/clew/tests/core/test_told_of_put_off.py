@@ -58,7 +58,7 @@ async def test_what_goes_ahead_with_a_ruling_is_listed_with_the_call_it_waits_fo
     }
     assert listed == {"one": [("put", "two")], "three": [("put", "four"), ("put", "five")]}
     for each in held.pending_approvals:
-        await rule("r", each.call, allow=False, store=office.store)
+        await rule(f"r:{each.call}", allow=False, store=office.store)
     assert (await resume(office.agent, "r", store=office.store)).answer == "Done."
     assert [line.split()[2] for line in office.ledger.lines()] == ["two", "four", "five"]
 
@@ -85,7 +85,7 @@ async def test_after_a_rewind_a_call_that_was_made_does_not_wait(
     script = [act("send", text="one"), finish("sent"), finish("It is sent."), finish("Again.")]
     office = Office(tmp_path, script, codec=codec)
     held = await run(office.agent, "Write letters", store=office.store, run_id="r")
-    await rule("r", held.pending_approvals[0].call, allow=True, store=office.store)
+    await rule(f"r:{held.pending_approvals[0].call}", allow=True, store=office.store)
     assert (await resume(office.agent, "r", store=office.store)).answer == "It is sent."
     await rewind("r", to=1, lesson="say it otherwise", store=office.store)
     await resume(office.agent, "r", store=office.store)
@@ -99,7 +99,7 @@ async def test_after_a_rewind_a_refused_call_is_told_as_refused(tmp_path: Path) 
     office = Office(tmp_path, script)
     held = await run(office.agent, "Write letters", store=office.store, run_id="r")
     call = held.pending_approvals[0].call
-    await rule("r", call, allow=False, why="not today", store=office.store)
+    await rule(f"r:{call}", allow=False, why="not today", store=office.store)
     await resume(office.agent, "r", store=office.store)
     await rewind("r", to=1, lesson="say it otherwise", store=office.store)
     await resume(office.agent, "r", store=office.store)
@@ -111,7 +111,7 @@ async def test_no_person_is_said_to_rule_where_calls_are_taken_up(tmp_path: Path
     script = [act("send", text="one"), finish("sent"), finish("It is sent.")]
     office = Office(tmp_path, script)
     held = await run(office.agent, "Write letters", store=office.store, run_id="r")
-    await rule("r", held.pending_approvals[0].call, allow=True, store=office.store)
+    await rule(f"r:{held.pending_approvals[0].call}", allow=True, store=office.store)
     await resume(office.agent, "r", store=office.store)
     assert "a person rules" not in office.told
     assert "calls that were put off come first" in office.told
@@ -132,7 +132,7 @@ async def test_pictures_of_what_was_put_off_are_shown(tmp_path: Path, codec: str
     script = [act("send", text="one"), act("send_photo", to="Ada"), finish("sent"), finish("Seen.")]
     office = Office(tmp_path, script, codec=codec, tools=[send_photo])
     held = await run(office.agent, "Write letters", store=office.store, run_id="r")
-    await rule("r", held.pending_approvals[0].call, allow=True, store=office.store)
+    await rule(f"r:{held.pending_approvals[0].call}", allow=True, store=office.store)
     await resume(office.agent, "r", store=office.store)
     assert [image.text for part in office.prompts[-1] for image in part.attachments] == [
         "the photo"

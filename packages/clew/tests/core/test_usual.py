@@ -59,7 +59,7 @@ def usual(kind: Any) -> dict[str, Any]:
 
 SPEC: dict[str, Any] = {
     "effect": "unsafe", "trust": "untrusted", "repair": None, "result": None, "hidden": False,
-    "version": "1", "examples": (), "guard": None, "labels": Labels(),
+    "version": "1", "examples": (), "guard": None, "labels": Labels(), "approve": False,
 }  # fmt: skip
 USUAL: dict[Any, dict[str, Any]] = {
     Retry: {"times": 0, "delay": 0.5, "max_delay": 8.0},

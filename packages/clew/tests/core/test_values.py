@@ -124,6 +124,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "repeats": (),
         "gather": False,
         "origins": {},
+        "also": {},
     },
     "Origin": {
         "call": "",

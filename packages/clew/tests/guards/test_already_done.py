@@ -68,7 +68,7 @@ async def test_a_person_who_lets_it_happen_twice_is_asked_once() -> None:
     await run(agent(act("send", n=1)), "Go.", store=store, run_id="r")
     again = agent(act("send", n=1))
     await fork(again, "r", at=0, store=store, new_id="f")
-    await rule("f", "1.1", allow=True, store=store)
+    await rule("f:1.1", allow=True, store=store)
     assert (await resume(again, "f", store=store)).status == "answered"
 
 

@@ -118,7 +118,7 @@ async def test_what_waits_for_a_person_counts_until_it_is_denied(
     given = agent([both, looks(1)], guards=[holds], **limits)
     await run(given, "Go.", store=(store := MemoryStore()), run_id="run")
     assert codes(await read("run", store=store)) == ["open", "", "cap"]
-    await rule("run", "1.1", allow=allow, store=store)
+    await rule("run:1.1", allow=allow, store=store)
     await resume(given, "run", store=store)
     assert codes(await read("run", store=store)) == then
 
@@ -295,6 +295,6 @@ async def test_a_call_that_a_person_lets_be_made_again_needs_no_place() -> None:
     given = Agent(ScriptedModel([*moves, say("ok")]), [LOOK, doubtful], limits=limits)
     held = await run(given, "Go.", store=(store := MemoryStore()), run_id="run")
     assert held.status == "held"
-    await rule("run", "1.1", allow=True, store=store)
+    await rule("run:1.1", allow=True, store=store)
     await resume(given, "run", store=store)
     assert codes(await read("run", store=store)) == ["", ""]

@@ -282,7 +282,7 @@ async def _turn(who: Agent, store: MemoryStore, turn: int, draw: random.Random) 
 async def _decide(store: MemoryStore, draw: random.Random) -> None:
     record = await load(store, "run")
     for held in [call.key for call in record.step.pending if call.held]:
-        await rule("run", held, allow=draw.random() < 0.5, store=store)
+        await rule(f"run:{held}", allow=draw.random() < 0.5, store=store)
 
 
 def main() -> int:

@@ -211,7 +211,7 @@ async def test_a_call_is_told_with_the_arguments_it_was_made_with(guard: Any, wa
     with collected() as (found, tracer), Spans("r", tracer=tracer, content=True) as spans:
         told = await run(given, "Where?", store=store, run_id="r", listener=spans)
         if told.status == "held":
-            await rule("r", "1.1", allow=True, args={"where": "there"}, store=store)
+            await rule("r:1.1", allow=True, args={"where": "there"}, store=store)
             await resume(given, "r", store=store, listener=spans)
         if way == "afterwards":
             export(await read("r", store=store), tracer=tracer, content=True)
@@ -436,7 +436,7 @@ async def test_a_call_that_was_put_off_is_no_error() -> None:
     store = MemoryStore()
     with collected() as (found, tracer), Spans("run-1", tracer=tracer) as spans:
         held = await run(careful, "Where?", store=store, run_id="run-1", listener=spans)
-        await rule("run-1", held.pending_approvals[0].call, allow=True, store=store)
+        await rule(f"run-1:{held.pending_approvals[0].call}", allow=True, store=store)
         await resume(careful, "run-1", store=store, listener=spans)
     assert [span.error for span in found.named("execute_tool look")] == ["", ""]
     assert [span.attributes["clew.made"] for span in found.named("execute_tool look")] == [

@@ -418,7 +418,7 @@ async def test_nor_where_the_call_is_held_and_a_person_allows_it(tmp_path: Path)
     agent = boss(act("ask", task="Whom do I pay?"), guards=[hold])
     await run(agent, "Ask the helper", store=store, run_id="r")
     await import_runs(await answering("r:1.1", "r-1.1"), store=store)
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     with pytest.raises(ConfigError, match=r"r-1\.1 is in this store, and run r has not begun it"):
         await resume(boss(say("…"), say("Mallory it is."), guards=[hold]), "r", store=store)
     await store.close()
@@ -434,7 +434,7 @@ async def test_a_word_on_a_strangers_run_is_no_word_on_ones_own(tmp_path: Path) 
     )
     await import_runs(theirs, store=store)
     with pytest.raises(ConfigError, match="x was not begun by you"):
-        await rule("x", "1.1", allow=True, store=store)
+        await rule("x:1.1", allow=True, store=store)
     await cancel("x", store=store)
     assert await store.inbox("r") == []
     assert [each.run_id for each in await pending_approvals(store=store)] == ["r"]
@@ -553,7 +553,7 @@ async def test_a_word_that_somebody_wrote_into_the_file_is_nobodys(tmp_path: Pat
     store = SqliteStore(path)
     assert await store.inbox("r") == []
     assert (await resume(mine(), "r", store=store)).status == "held"
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     await resume(later(say("Done.")), "r", store=store)
     assert PAID == ["mallory"]  # one's own word counts
     await store.close()
@@ -583,7 +583,7 @@ async def test_a_file_on_another_machine_is_a_strangers_until_it_is_trusted(
     await trust(store, record)
     assert not (await read("r", store=store)).foreign
     assert [each.run_id for each in await pending_approvals(store=store)] == ["r"]
-    await rule("r", "1.1", allow=True, store=store)
+    await rule("r:1.1", allow=True, store=store)
     assert (await resume(later(say("Done.")), "r", store=store)).answer == "Done."
     assert PAID == ["mallory"]
     await store.close()
@@ -597,7 +597,7 @@ async def test_a_file_that_moved_or_was_put_back_is_still_ones_own(tmp_path: Pat
     for folder in (moved, backup):
         store = SqliteStore(folder / "mine.sqlite")
         assert not (await read("r", store=store)).foreign
-        await rule("r", "1.1", allow=True, store=store)
+        await rule("r:1.1", allow=True, store=store)
         assert (await resume(later(say("Done.")), "r", store=store)).answer == "Done."
         await store.close()
     assert PAID == ["bob", "bob"]

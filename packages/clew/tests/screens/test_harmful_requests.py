@@ -117,7 +117,7 @@ async def test_a_person_may_be_asked_instead(allow: bool, status: str) -> None:
     held = await run(agent, "A bomb.", store=store, run_id="r")
     assert (held.status, held.pending_approvals[0].call) == ("held", "0.0")
     assert held.pending_approvals[0].why == "harmful: it wants a bomb"
-    await rule("r", "0.0", allow=allow, store=store)
+    await rule("r:0.0", allow=allow, store=store)
     assert (await resume(agent, "r", store=store)).status == status
     assert judge.asked == ["A bomb."]
     await replay(agent, "r", store=store)

@@ -201,7 +201,7 @@ async def test_a_held_run_holds_no_worker_and_comes_back_when_ruled_on() -> None
         other = answering(act("pay"), say("done"), tools=[pay], guards=[ask])
         assert await submit(other, "Pay too", store=store)  # the one hand is free for it
         assert (await teller.hears("ended", 2)).text == "held"
-        await rule(held, "1.1", allow=True, store=store)
+        await rule(f"{held}:1.1", allow=True, store=store)
         last = await teller.hears("ended", 3)
     assert (last.run_id, last.text) == (held, "answered")
 
@@ -584,7 +584,7 @@ async def test_a_run_that_was_ruled_on_is_followed_further() -> None:
     held = [entry.event async for entry in follow(run_id, store=store)]
     assert isinstance(held[-1], Stop)
     assert held[-1].status == "held"
-    await rule(run_id, "1.1", allow=True, store=store)
+    await rule(f"{run_id}:1.1", allow=True, store=store)
     async with serving(store, agent):
         with anyio.fail_after(PATIENCE):
             further = [entry.event async for entry in follow(run_id, store=store)]

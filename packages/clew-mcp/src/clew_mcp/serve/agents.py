@@ -42,6 +42,7 @@ _PENDING: Final[dict[str, Json]] = {
     "items": {
         "type": "object",
         "properties": {
+            "id": {"type": "string"},
             "run_id": {"type": "string"},
             "call": {"type": "string"},
             "tool": {"type": "string"},

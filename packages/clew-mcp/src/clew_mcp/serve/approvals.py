@@ -95,7 +95,7 @@ def _answer(schema: Mapping[str, Any], content: Mapping[str, Any]) -> Json:
 
 def request_key(each: PendingApproval) -> str:
     """The key of a held call; it changes with the call's arguments and attempts."""
-    return f"{each.run_id}/{each.call}/{each.seen}"
+    return each.id
 
 
 def input_requests(waiting: Sequence[PendingApproval]) -> dict[str, types.ElicitRequest]:
@@ -119,10 +119,8 @@ async def apply_response(store: Store, each: PendingApproval, response: types.El
         answer = _answer(each.asks, content)
     elif allow:
         allow = _field(content, "allow", bool)
-    await rule(
-        each.run_id, each.call, allow=allow, args=args, answer=answer,
-        why=_why(each, content), by=_BY, seen=each.seen, store=store,
-    )  # fmt: skip
+    why = _why(each, content)
+    await rule(each.id, allow=allow, args=args, answer=answer, why=why, by=_BY, store=store)
     return True
 
 

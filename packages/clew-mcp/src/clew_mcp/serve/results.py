@@ -82,7 +82,7 @@ def held_text(run_id: str, waiting: tuple[PendingApproval, ...], store_location:
     for each in waiting:
         args = msgspec.json.encode(each.args).decode()
         lines.append(f"- {each.tool} with {args}: {each.why}")
-        lines.append(f"  {command('approvals allow', each.run_id, store_location, each.call)}")
+        lines.append(f"  {command('approve', each.id, store_location)}")
     lines.append(f"The run then continues; its answer is in its record, {RUN_URI}{run_id}.")
     return "\n".join(lines)
 
@@ -95,6 +95,7 @@ def command(verb: str, run_id: str, store_location: str, *more: str) -> str:
 
 def _pending(each: PendingApproval) -> dict[str, Any]:
     return {
+        "id": each.id,
         "run_id": each.run_id,
         "call": each.call,
         "tool": each.tool,

@@ -7,26 +7,46 @@ resume after a ruling. `clew.pending_approvals` lists all runs, and `clew.rule` 
 import contextlib
 import logging
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, overload
 
+from clew.agent.agent import A_co, Agent
+from clew.agent.api import resume
 from clew.agent.foreign import ForeignRunError
 from clew.agent.labels import checked_labels, checked_owner, load_of
+from clew.agent.result import Result
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Cancel, Json, Ruling, encode
 from clew.core.inbox import encode_message, words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.pending import PendingApproval, ancestors, pending_here, pending_in, waits_below
+from clew.core.pending import (
+    ApprovalId,
+    PendingApproval,
+    ancestors,
+    approval_id,
+    digest_of,
+    pending_here,
+    pending_in,
+    waits_below,
+)
 from clew.core.redaction import Redaction, secrets
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
 from clew.stores.listing import has_labels
-from clew.support.errors import ConfigError, RunNotFoundError, StoreError
+from clew.support.errors import (
+    AlreadyRuledError,
+    ConfigError,
+    NotHeldError,
+    RunNotFoundError,
+    StaleApprovalError,
+    StoreError,
+)
 from clew.support.json_arguments import REFUSED, unfit
 from clew.tools.schema import compile_schema
 
 __all__ = [
+    "approval_id",
     "cancel",
     "pending_approvals",
     "pending_here",
@@ -111,50 +131,94 @@ async def _ruling(store: Store, record: Trajectory, call: Call, *hashes: str) ->
     return None
 
 
+@overload
 async def rule(
-    run_id: str,
-    call: str,
+    approval: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = ...,
+    answer: Json = ...,
+    why: str = ...,
+    by: str = ...,
+    store: Where = ...,
+    owner: str | None = ...,
+    agent: None = ...,
+) -> None: ...
+@overload
+async def rule(
+    approval: str,
+    *,
+    allow: bool,
+    args: dict[str, Json] | None = ...,
+    answer: Json = ...,
+    why: str = ...,
+    by: str = ...,
+    store: Where = ...,
+    owner: str | None = ...,
+    agent: Agent[A_co],
+) -> Result[A_co]: ...
+async def rule(
+    approval: str,
     *,
     allow: bool,
     args: dict[str, Json] | None = None,
     answer: Json = None,
     why: str = "",
     by: str = "",
-    seen: str = "",
     store: Where = None,
     owner: str | None = None,
-) -> None:
-    """Put a ruling on a held call into its run's inbox, and notify the runs above a sub-run.
+    agent: Agent[A_co] | None = None,
+) -> Result[A_co] | None:
+    """Rule on a held call by its `PendingApproval.id`; with an `agent`, go on and give the result.
 
-    A ruling covers the call once, with its current arguments; with `seen` (that of its
-    `PendingApproval`), only with those that were seen. `answer` is what the call asks for, if it
-    asks (`PendingApproval.asks`, a JSON Schema). The first ruling counts; repeating it
-    completes a delivery that was cut off. Raises `ConfigError` if the call is not held, has other
-    arguments, or has a different ruling; and for arguments or an answer that JSON cannot carry, or
-    that do not fit the schema, and for a run that came from outside. With an `owner`, another's
-    run is not found.
+    Without an agent the ruling waits in the run's inbox for whoever goes on (`resume`, a worker).
+    It covers the call once, as it was shown; a call key (`run_id:step.index`) covers the call with
+    whatever arguments it has now. `args` replace them. `answer` is what the call asks for, if it
+    asks (`PendingApproval.asks`, a JSON Schema). The `agent` is that of the run to resume, the root
+    of a sub-run. Repeating a ruling completes a delivery that was cut off.
+
+    Raises `NotHeldError`, `AlreadyRuledError` for another ruling than the first one,
+    `StaleApprovalError` if the call changed since it was shown; and `ConfigError` for arguments or
+    an answer that JSON cannot carry, or that do not fit the schema, for a run that came from
+    outside, and as `resume` does. With an `owner`, another's run is not found.
     """
     for what, value in (("args", args), ("answer", answer)):
         if problem := unfit(value):
             message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
             raise ConfigError(message)
+    asked = approval_id(approval)
     async with store_at(store) as opened:
-        record = await load_of(opened, run_id, owner)
+        record = await load_of(opened, asked.run_id, owner)
         if record.is_foreign:
-            raise ForeignRunError(run_id)
-        waiting = record.call(call)
-        word = _hidden(Ruling(call, allow, args, why, by, seen or waiting.question, answer=answer))
-        first = await word_on(opened, record, waiting)
-        if first is None:
-            _check(record, waiting, word)
+            raise ForeignRunError(record.run_id)
+        waiting = call_of(record, asked)
+        word = _hidden(Ruling(waiting.key, allow, args, why, by, waiting.question, answer=answer))
+        if (first := await word_on(opened, record, waiting)) is None:
+            _check(record, waiting, asked, word)
             body = encode_message(word)
             if allow and args is not None:
                 await _check_args(opened, record, waiting, args)
-            await opened.post(run_id, body)
-        await _notify_ancestors(opened, record, by)
-    if first is not None and _meaning(first) != _meaning(word):
-        told = f"{call} of run {run_id} was ruled on already, and the first word counts"
-        raise ConfigError(told)
+            await opened.post(record.run_id, body)
+            first = await word_on(opened, record, waiting)  # another may have been faster
+        await notify_ancestors(opened, record, by)
+        if first is not None and _meaning(first) != _meaning(word):
+            raise _ruled_on(record, waiting)
+        if agent is None:
+            return None
+        return await resume(agent, await root_of(opened, record), store=opened)
+
+
+def call_of(record: Trajectory, asked: ApprovalId) -> Call:
+    """The call that an id names. Raises `NotHeldError` where the run has none."""
+    call = next((each for each in record.calls if each.key == asked.call), None)
+    if call is None:
+        raise NotHeldError(f"run {record.run_id} has no call {asked.call}: look at `clew show`")
+    return call
+
+
+def _ruled_on(record: Trajectory, call: Call) -> AlreadyRuledError:
+    message = f"{call.key} of run {record.run_id} was ruled on already, and the first word counts"
+    return AlreadyRuledError(message)
 
 
 def _meaning(word: Ruling) -> bytes:
@@ -168,17 +232,20 @@ def _hidden(word: Ruling) -> Ruling:
     return hidden if isinstance(hidden, Ruling) else word
 
 
-def _check(record: Trajectory, call: Call, word: Ruling) -> None:
+def _check(record: Trajectory, call: Call, asked: ApprovalId, word: Ruling) -> None:
     """Raise if the call cannot be ruled on like this."""
     run_id, held = record.run_id, [each.key for each in record.held]
-    message = ""
     if not call.held:
+        if call.ruling is not None:
+            raise _ruled_on(record, call)
         named = ", ".join(held) or "none"
         message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
-    elif word.hash != call.question:
+        raise NotHeldError(message)
+    if asked.digest not in {"", digest_of(call.question)}:
         what = "was begun since" if call.in_doubt else "has other arguments now"
-        message = f"call {call.key} of run {run_id} {what}: look again"
-    elif word.allow and (problem := _wrong_answer(call, word.answer)):
+        raise StaleApprovalError(f"call {call.key} of run {run_id} {what}: look again")
+    message = ""
+    if word.allow and (problem := _wrong_answer(call, word.answer)):
         message = f"call {call.key} of run {run_id}: {problem}"
     elif word.args is not None and call is record.words:
         message = f"{call.key} is a person's own words: allow or refuse them, or say others"
@@ -220,7 +287,7 @@ def _wrong_answer(call: Call, answer: Json) -> str:
     return "; ".join(compile_schema(asks, "answer")(answer))
 
 
-async def _notify_ancestors(store: Store, trajectory: Trajectory, by: str) -> None:
+async def notify_ancestors(store: Store, trajectory: Trajectory, by: str) -> None:
     """Notify every run above a sub-run, once each."""
     for above, call in await ancestors(store, trajectory):
         if call.observation is None and await _ruling(store, above, call) is None:
@@ -237,7 +304,7 @@ async def cancel(
     async with store_at(store) as opened:
         await load_of(opened, run_id, owner)
         await _cancel(opened, run_id, why)
-        await _notify_ancestors(opened, await load(opened, run_id), "")
+        await notify_ancestors(opened, await load(opened, run_id), "")
 
 
 async def _cancel(store: Store, run_id: str, why: str) -> None:

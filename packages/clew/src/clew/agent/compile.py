@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.agent.approval_rules import Approvals, as_recorded
 from clew.agent.composition import Composition
 from clew.agent.planning import planned
 from clew.agent.reading import read_reply
@@ -33,7 +34,7 @@ from clew.support.parts import differing, name_of, stable_name
 from clew.tools.advice import right_form, unknown_tool
 from clew.tools.schema import schema_hash
 
-_UNNAMED: Final = (AlreadyDone, WholeCaps, BoundProvenance)
+_UNNAMED: Final = (AlreadyDone, WholeCaps, BoundProvenance, Approvals)
 """Guards that follow from other parts of an agent: its spec does not name them."""
 
 
@@ -166,6 +167,11 @@ def agent_spec(parts: Composition) -> AgentSpec:
     return AgentSpec(digest(*fields), *fields, document, rates=model.rates, priced=model.priced)
 
 
+def _approved(approvals: Approvals) -> Json:
+    """Which calls a person approves, by the names of tools."""
+    return {name: as_recorded(rule) for name, rule in approvals.rules.items()}
+
+
 def _optional_parts(parts: Composition) -> dict[str, Json]:
     """Parts that are named in the record only where they are not as usual."""
     agent = parts.agent
@@ -174,6 +180,7 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     named = {
         "provenance": None if acts is None else acts.as_recorded,
+        "approve": None if (asks := parts.approvals) is None else _approved(asks),
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
+from clew.agent.approval_rules import Approvals
 from clew.agent.validate import worked_examples
 from clew.codecs import by_name as codec_by_name
 from clew.context import Context, Instructions, Variant
@@ -176,7 +177,14 @@ class Composition:
         ]
         judges = acting and (self.provenance.judged or self.provenance.acting_runs)
         origins = (self.provenance,) if judges else ()
-        return (*own, *self.tool_guards, *origins, *stuck, *usual)
+        approvals = () if self.approvals is None else (self.approvals,)
+        return (*own, *self.tool_guards, *approvals, *origins, *stuck, *usual)
+
+    @cached_property
+    def approvals(self) -> Approvals | None:
+        """What asks a person about calls of tools that say so."""
+        rules = {tool.name: tool.approve for tool in self.own_tools if tool.approve}
+        return Approvals(rules, self.patience) if rules else None
 
     @cached_property
     def provenance(self) -> BoundProvenance:
@@ -238,6 +246,8 @@ class Composition:
             if isinstance(guard, _OWN_GUARDS):
                 repeat = isinstance(guard, AlreadyDone)
                 named.append(NamedGuard(name, guard, tools, own=True, repeat=repeat))
+            elif isinstance(guard, Approvals):  # it minds the time of each rule itself
+                named.append(NamedGuard(name, guard, guard.tools))
             else:
                 asked = partial(ask_guard, name, guard, self.patience)
                 named.append(NamedGuard(name, asked, tools))

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.agent.approval_rules import check_rule
 from clew.codecs.no_action import void
 from clew.context import Compaction, Instructions
 from clew.context.demonstrations import DEMONSTRATIONS
@@ -70,6 +71,7 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "shape": ("text",),
     "compactor": ("draft",),
     "repair": ("arguments",),
+    "approve": ("arguments",),
     "probe": ("arguments", "key"),
 }
 """What each kind of function is called with."""
@@ -278,6 +280,9 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
         raise ConfigError(message)
     for each in tools:
         checked(each)
+        check_rule(each.name, each.approve)
+        if callable(each.approve):
+            check_function("approve", each.approve)
         if each.repair is not None:
             check_function("repair", each.repair)
         if each.guard is not None:

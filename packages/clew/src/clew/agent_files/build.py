@@ -25,7 +25,7 @@ from clew.agent_files.spec import (
     part,
 )
 from clew.agent_files.strategies import with_strategy
-from clew.agent_files.tool_labels import with_labels
+from clew.agent_files.tool_labels import with_approvals, with_labels
 from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
 from clew.codecs import by_name
 from clew.context import PROMPT, Instructions
@@ -110,6 +110,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed
+    listed = with_approvals(spec, listed) if spec.approve else listed
     listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
     fields: dict[str, Any] = {
         "model": thinker,
@@ -232,7 +233,10 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
     if spec.codec:
         with part("codec"):
             if not by_name(spec.codec).native:
-                message = "the offline rules act with the native codec only: leave the codec out"
+                message = (
+                    "the offline rules act with the native codec only: leave the codec out, or "
+                    "name a language model (`clew doctor models local`: one for this machine)"
+                )
                 raise ConfigError(message)
     if settings:
         with part("params" if spec.params else "connection"):
@@ -245,7 +249,7 @@ def make_tools(spec: Spec, docs: object | None) -> list[AnyTool]:
     """The tools of these names, each once, in order; those of the documents last."""
     with _with_line(spec):
         listed = [tool for _, tools in _placed(spec, docs) for tool in tools]
-        return with_fallbacks(spec, with_labels(spec, listed))
+        return with_fallbacks(spec, with_approvals(spec, with_labels(spec, listed)))
 
 
 def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iterator[Placed]:

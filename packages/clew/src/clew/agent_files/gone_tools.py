@@ -35,6 +35,8 @@ def without_gone_tools(
         spec["provenance"] = {**judges, "exempt": exempt}
     if (labels := _table(spec, "labels")) and not _says(tools, "labels"):
         spec["labels"] = {name: one for name, one in labels.items() if name not in gone}
+    if (approve := _table(spec, "approve")) and not _says(tools, "approve"):
+        spec["approve"] = {name: one for name, one in approve.items() if name not in gone}
     always: list[str] = list(retrieval.get("always", ()))
     if always and not _says(tools, "retrieval.always"):
         spec["retrieval"] = {**retrieval, "always": [each for each in always if each not in gone]}

@@ -37,6 +37,7 @@ from clew.core.events import (
 from clew.core.interfaces import (
     AgentTool,
     AnyTool,
+    Approve,
     Attempts,
     Guard,
     ModelInfo,
@@ -119,12 +120,12 @@ def _stand_ins(
     apart = {f"tools.{name}" for name in lacking}
     apart |= {"parts.rewinds"} if _has_critic(spec) else set()
     apart |= {f"parts.{_NAMED.get(field, field)}" for field in parts}
-    tools = sorted(tools_by_name.values(), key=lambda tool: order.index(tool.name))
+    parts["tools"] = _approved(recorded, sorted(tools_by_name.values(), key=_by_name(order)))
     own = [_Bound(name, record) for name in bounds]
     guards = parts.get("guards", agent.guards)
     parts["guards"] = recorded_provenance(recorded.parts, guards, _NamedPart if lacking else None)
     apart |= {"parts.guards", "parts.provenance"} if lacking else set()
-    agent = with_examples(agent.replace(tools=tools, bounds=own, **parts), spec.examples)
+    agent = with_examples(agent.replace(bounds=own, **parts), spec.examples)
     caps = spec.limits.limits.calls_per_tool
     limits = replace(agent.limits, calls_per_tool=caps).among(agent.parts.countable)
     apart |= {"parts.limits"} if len(limits.calls_per_tool) < len(caps) else set()
@@ -180,7 +181,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         checks=tuple(name for name in spec.checks if ":" not in name),
         provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
-        fallbacks={}, labels={},
+        fallbacks={}, labels={}, approve={},
         parser="" if spec.parser == recorded.parser else spec.parser,
         file="" if spec.file == recorded.file else spec.file,
         rewinds=None if _has_critic(spec) else spec.rewinds,
@@ -349,6 +350,22 @@ def _repair(
         return None
 
     return repair
+
+
+def _by_name(order: Sequence[str]) -> Callable[[AnyTool], int]:
+    """Where a tool stands in the order of these names."""
+    return lambda tool: order.index(tool.name)
+
+
+def _approved(recorded: AgentSpec, tools: Sequence[AnyTool]) -> list[AnyTool]:
+    """The tools with the rules by which a person approved their calls, as the record names them."""
+    recorded_rules = recorded.parts.get("approve", {})
+    rules = msgspec.convert(recorded_rules, dict[str, bool | str | dict[str, str]])
+    by_name: dict[str, Approve] = {
+        name: _NamedPart(rule["by"]) if isinstance(rule, dict) else rule
+        for name, rule in rules.items()
+    }
+    return [replace(tool, approve=by_name.get(tool.name, False)) for tool in tools]
 
 
 @dataclass(frozen=True)

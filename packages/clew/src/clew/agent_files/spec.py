@@ -315,8 +315,9 @@ class Spec(FileTable, frozen=True):
     `model` is `provider:model`, or empty for the first usable one. `docs`, `memory`, `workspace`
     and `store` are paths or addresses. `tools` are names of shipped tools and `module:name` of your
     own; modules are looked up beside `file` (the agent file; empty: the working folder) first. The
-    same holds for `screens`, `guards`, `bounds`, `checks` and the type `answer`. Omitted values are
-    those of `Agent`, except for tools: `named_tools`.
+    same holds for `screens`, `guards`, `bounds`, `checks` and the type `answer`. `approve` says
+    which calls of a tool a person approves: true, a reason, or a function as `module:name`. Omitted
+    values are those of `Agent`, except for tools: `named_tools`.
     """
 
     model: str = ""
@@ -333,6 +334,7 @@ class Spec(FileTable, frozen=True):
     mcp: tuple[McpTable, ...] = ()
     fallbacks: dict[str, str | FallbackTable] = {}
     labels: dict[str, LabelsTable] = {}
+    approve: dict[str, bool | str] = {}
     retrieval: RetrievalTable | None = None
     compaction: CompactionTable | None = None
     rewinds: RewindsTable | None = None
@@ -399,7 +401,7 @@ class Spec(FileTable, frozen=True):
             put(document, name.split("."), value)
         copy = msgspec.convert(document, Spec)
         named = self.limits.calls_per_tool or self.fallbacks or self.provenance != "standard"
-        if not (named or self.labels or self.retrieval):
+        if not (named or self.labels or self.approve or self.retrieval):
             return copy  # nothing is said of single tools
         before, after = msgspec.to_builtins(self), msgspec.to_builtins(copy)
         return msgspec.convert(without_gone_tools(before, after, changes, USUAL), Spec)

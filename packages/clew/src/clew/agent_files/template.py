@@ -125,6 +125,11 @@ steps = 15
 # secret = false        # whether a result goes nowhere unasked
 # contained = false     # whether all that it does stays in a folder of yours: it is not judged
 
+# Calls that a person approves before they are made: true, a reason, or module:name of a function
+# of the arguments that says so.
+# [approve]
+# send = "a letter needs approval"
+
 # More tools than a model chooses well among: show those in always, and of the rest the best k for
 # what is to be done.
 # [retrieval]

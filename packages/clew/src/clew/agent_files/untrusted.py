@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from clew.agent_files.provenance import is_foreign
 from clew.agent_files.spec import Spec
+from clew.agent_files.tool_labels import names_function
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 
@@ -37,6 +38,7 @@ def outside_parts(spec: Spec) -> Iterator[str]:
     parts = {"answer": (spec.answer,), "tools": spec.named_tools, "screens": spec.screens}
     parts |= {"guards": spec.guards, "bounds": spec.bounds, "checks": spec.checks}
     parts |= {"strategy": () if spec.planned is None else (spec.planned.name,)}
+    parts["approve"] = tuple(filter(names_function, map(str, spec.approve.values())))
     if spec.provenance != "standard":
         free = ", ".join(spec.judges.exempt)
         yield f"provenance {spec.judges.level}{' but for ' if free else ''}{free}"

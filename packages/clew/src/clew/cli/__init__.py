@@ -61,6 +61,8 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
             ),
             default="list",
         ),
+        CommandEntry("approve", "Allow a held call, and go on.", "rule_on"),
+        CommandEntry("reject", "Refuse a held call, and go on.", "rule_on"),
         CommandEntry(
             "records",
             "Export, import, verify and delete runs.",

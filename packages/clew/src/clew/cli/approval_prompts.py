@@ -29,7 +29,7 @@ PROMPT: Final = "? "
 
 def document(each: PendingApproval) -> dict[str, Json]:
     """A call that waits for a ruling, for programs."""
-    told = asdict(each)
+    told = {"id": each.id, **asdict(each)}
     told["origins"] = {
         name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
     }
@@ -57,16 +57,16 @@ def render_approval(
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield show_call(each, run_id)
     if each.tool == ASK_PERSON:
-        answer = command("approvals allow", each.run_id, each.call, "--answer", "TEXT", store=store)
+        answer = command("approve", each.id, "--answer", "TEXT", store=store)
         yield TextBlock("Answer it", answer)
     elif each.asks is not None:
-        answer = command("approvals allow", each.run_id, each.call, "--answer", "JSON", store=store)
+        answer = command("approve", each.id, "--answer", "JSON", store=store)
         yield TextBlock("Answer it", answer)
     else:
-        yield TextBlock("Allow", command("approvals allow", each.run_id, each.call, store=store))
+        yield TextBlock("Allow", command("approve", each.id, store=store))
     yield TextBlock(
         "Refuse",
-        command("approvals reject", each.run_id, each.call, "--why", "REASON", store=store),
+        command("reject", each.id, "--why", "REASON", store=store),
     )
 
 
@@ -174,8 +174,8 @@ def _edit(each: PendingApproval) -> dict[str, Json] | None:
 def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
     leave = partial(
-        rule, each.run_id, each.call, allow=word.allow, args=word.args,
-        answer=word.answer, why=word.why, by=_person(), seen=each.seen, store=store_location(store),
+        rule, each.id, allow=word.allow, args=word.args,
+        answer=word.answer, why=word.why, by=_person(), store=store_location(store),
     )  # fmt: skip
     anyio.run(leave)
 

@@ -1,14 +1,23 @@
 """`clew approvals allow` and `reject`: a person's word on a call that waits for one."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
 import click
 
-from clew import Call, ConfigError, PendingApproval, Trajectory, pending_approvals, read
-from clew.agent.approvals import pending_here, pending_in, root_of
+from clew import (
+    Call,
+    ConfigError,
+    PendingApproval,
+    StaleApprovalError,
+    Trajectory,
+    pending_approvals,
+    read,
+)
+from clew.agent.approvals import approval_id, pending_here, pending_in, root_of
 from clew.agent_files import ForeignRunError
 from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
 from clew.cli.continue_hint import continue_hint
@@ -31,6 +40,8 @@ class RulingOptions:
     edit: str = ""
     answer: str = ""
     why: str = ""
+    digest: str = ""
+    """What the call must be, for the word to cover it; "" for whatever it is."""
 
 
 @click.command()
@@ -76,8 +87,35 @@ def reject(run: str, call: str, why: str, store: str | None) -> int:
 
 
 def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int:
-    """Look which call is meant, let the person confirm what is to be made, and leave the word."""
-    meant = anyio.run(partial(_find, run, word, store))
+    """Leave the word, and say how the run goes on."""
+    ruled = leave_ruling(run, word, store, yes=yes)
+    if ruled is not None:
+        hint = continue_hint(ruled.root, store=store)
+        queued = queue_of(ruled.root)
+        hint = f"{hint[0].upper()}{hint[1:]}" if queued else f"Go on with: {hint}"
+        say(f"{ruled.text} {hint}")
+    return ANSWERED
+
+
+@dataclass(frozen=True)
+class LeftRuling:
+    """A word that was left: what it says, and the run that goes on with it."""
+
+    text: str
+    root: Trajectory
+
+
+def leave_ruling(
+    named: str, word: RulingOptions, store: str | None, *, yes: bool
+) -> LeftRuling | None:
+    """Look which call is meant, let the person confirm what is to be made, and leave the word.
+
+    `named` is a run, or the id of an approval. None where the person would rather wait.
+    """
+    with suppress(ConfigError):
+        asked = approval_id(named)
+        named, word = asked.run_id, replace(word, call=asked.call, digest=asked.digest)
+    meant = anyio.run(partial(_find, named, word, store))
     waiting, args, root = meant.waiting, meant.args, meant.root
     if word.answer and waiting.asks is None and waiting.tool != ASK_PERSON:
         message = f"{waiting.call} {waiting.tool} asks nothing: rule on it without --answer"
@@ -86,14 +124,22 @@ def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int
         made = waiting if args is None else replace(waiting, args=args, origins={})
         if not confirm(made, yes=yes):
             say(f"{waiting.call} {waiting.tool} still waits")
-            return ANSWERED
+            return None
     ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
     post_ruling(waiting, ruling, store)
     done = "allowed" if word.allow else "refused"
-    hint = continue_hint(root, store=store)
-    hint = f"{hint[0].upper()}{hint[1:]}" if queue_of(root) else f"Go on with: {hint}"
-    say(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}. {hint}")
-    return ANSWERED
+    return LeftRuling(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}.", root)
+
+
+def waiting_calls(run_id: str, store: str | None) -> tuple[PendingApproval, ...]:
+    """The calls of a run and its sub-runs on which nobody has ruled."""
+
+    async def look() -> tuple[PendingApproval, ...]:
+        async with existing(store) as opened:
+            waiting = await pending_approvals(store=opened)
+            return tuple(each for each in waiting if each.root == run_id)
+
+    return anyio.run(look)
 
 
 @dataclass(frozen=True)
@@ -116,6 +162,9 @@ async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCa
             raise ForeignRunError(record.run_id)
         waiting = await pending_in(opened, record, await root_of(opened, record))
         each = _resolve_call(record, waiting, word)
+        if word.digest and not each.id.endswith(f":{word.digest}"):
+            message = f"call {each.call} of run {each.run_id} changed since: look again"
+            raise StaleApprovalError(message)
         of, root = [await read(run_id, store=opened) for run_id in (each.run_id, each.root)]
         return _ResolvedCall(each, _arguments(of.call(each.call), word), root, each not in waiting)
 

@@ -16,12 +16,12 @@ def continue_hint(root: Trajectory, *further: str, store: str | None) -> str:
     again = command("resume", root.run_id, *further, store=store)
     if queue := queue_of(root):
         return f"a worker of the queue {inert(queue)} goes on with it, or: {again}"
-    if not _is_described(root):
+    if not is_described(root):
         return f"the program that began it: resume(agent, {inert(root.run_id)!r})"
     return again
 
 
-def _is_described(root: Trajectory) -> bool:
+def is_described(root: Trajectory) -> bool:
     """Whether the record says what its agent is made of, also where this clew cannot read it."""
     try:
         return spec_of(root) is not None

@@ -77,6 +77,7 @@ def described(tool: ToolSpec, spec: Spec = _UNJUDGED) -> dict[str, Json]:
         "trust": tool.trust,
         "labels": msgspec.to_builtins(tool.labels),
         **({} if spec is _UNJUDGED else {"provenance": spec.judges.level_of(tool)}),
+        "approve": _rule(tool),
         "timeout": tool.attempts.timeout if isinstance(tool, Tool) else None,
         "description": tool.description,
         "parameters": tool.parameters,
@@ -87,6 +88,8 @@ def effects(tool: ToolSpec, spec: Spec = _UNJUDGED) -> str:
     """Its effect, what else a call of it does, and how its calls are judged."""
     labels = tool.labels
     trusted, strict = tool.trust == "trusted", spec.judges.level_of(tool)
+    rule = _rule(tool)
+    asked = f": {inert(rule)}" if isinstance(rule, str) else ""
     fields, content = ", ".join(labels.trusted), ", ".join(labels.content)
     more = {
         "trusted": trusted,
@@ -98,8 +101,15 @@ def effects(tool: ToolSpec, spec: Spec = _UNJUDGED) -> str:
         "described by others": labels.foreign,
         "contained": labels.contained,
         f"provenance {strict}": strict != "off",
+        f"approval{asked}": bool(rule),
     }
     return ", ".join([tool.effect, *(name for name, holds in more.items() if holds)])
+
+
+def _rule(tool: ToolSpec) -> bool | str:
+    """Whether a person approves its calls: the reason, or the name of the function that says so."""
+    rule = tool.approve
+    return rule if isinstance(rule, bool | str) else getattr(rule, "__qualname__", repr(rule))
 
 
 def heading(tool: ToolSpec) -> str:

@@ -596,7 +596,8 @@ class Verdict(Value, frozen=True):
     an answer that a held call wants from the person, if it wants one. `shows` identifies what the
     person is shown beside the arguments, such as a digest of a server's definitions: a ruling
     covers only that. `repeats` are the keys of the effects of other runs that the call would have
-    again. `origins` say of arguments, by name, where their values come from.
+    again. `origins` say of arguments, by name, where their values come from. `also` has the reasons
+    of other guards that hold the call too, by their names.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -609,6 +610,12 @@ class Verdict(Value, frozen=True):
     repeats: tuple[str, ...] = ()
     gather: bool = False
     origins: dict[str, tuple[Origin, ...]] = {}
+    also: dict[str, str] = {}
+
+    @property
+    def why(self) -> str:
+        """All reasons for which a call is held, in one line."""
+        return "; ".join(dict.fromkeys((self.reason, *self.also.values())))
 
 
 class Judged(Event, frozen=True):

@@ -73,6 +73,12 @@ class Attempts:
 
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
+Approve: TypeAlias = bool | str | Callable[[dict[str, Json]], Answering[bool | str | None]]
+"""Whether a person approves the calls of a tool before they are made: True, or the reason for it.
+
+Or a function of the arguments that says so of each call; False or None lets it pass.
+"""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -130,7 +136,8 @@ class ToolSpec:
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
-    of this tool, after the agent's guards; tools may share one.
+    of this tool, after the agent's guards; tools may share one. `approve` says which of its calls a
+    person must approve first.
     """
 
     name: str
@@ -146,6 +153,7 @@ class ToolSpec:
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
     guard: "Guard | None" = field(default=None, compare=False)
+    approve: Approve = False
 
     def __repr__(self) -> str:
         """Its name, its parameters and what it does to the world."""

@@ -1,8 +1,10 @@
 """What is pending in a run and its sub-runs, and how a person ends it."""
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from clew.core.engine import Engine
 from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
@@ -11,8 +13,9 @@ from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
-from clew.support.errors import RunNotFoundError
+from clew.support.errors import ConfigError, RunNotFoundError
 
+_ID: Final = re.compile(r"(\S+?):(\d+\.\d+)(?::([0-9a-f]{12}))?")
 _AGAIN: Final = "To allow it is to make it again: look first whether it happened."
 
 
@@ -20,10 +23,10 @@ _AGAIN: Final = "To allow it is to make it again: look first whether it happened
 class PendingApproval:
     """A call that waits for a person's ruling, with its arguments.
 
-    `run_id` and `call` identify it. `root` is the run to resume after the ruling; it differs from
-    `run_id` in a sub-run. `at` is the time it began to wait (Unix milliseconds). `seen` identifies
-    the arguments and the attempts so far: passed to `rule`, it restricts the ruling to exactly
-    these. `asks` is the JSON Schema of the answer that the call wants with the ruling, if any.
+    `id` names it for a ruling. `run_id` and `call` say where it is; `root` is the run to resume
+    after the ruling, which differs from `run_id` in a sub-run. `at` is the time it began to wait
+    (Unix milliseconds). `seen` identifies the arguments and the attempts so far. `asks` is the JSON
+    Schema of the answer that the call wants with the ruling, if any.
     `origins` say where values of its arguments come from, as far as the guard that held it knows.
     `behind` are the calls that wait behind it, and go ahead once a person has ruled. `labels` and
     `owner` are those of the run.
@@ -44,6 +47,39 @@ class PendingApproval:
     behind: tuple[Action, ...] = field(default=(), hash=False)
     labels: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     owner: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names the call, with its arguments and attempts as they are: it covers nothing else.
+
+        It is unique over a store; its form may change.
+        """
+        return f"{self.run_id}:{self.call}:{digest_of(self.seen)}"
+
+
+def digest_of(question: str) -> str:
+    """Identifies what a ruling covers (`Call.question`), as an id has it."""
+    return hashlib.blake2b(question.encode(), digest_size=6).hexdigest()
+
+
+class ApprovalId(NamedTuple):
+    """What an id names; without a digest the call is meant whatever its arguments are."""
+
+    run_id: str
+    call: str
+    digest: str = ""
+
+
+def approval_id(text: str) -> ApprovalId:
+    """Read the id of an approval, or a call key (`run_id:step.index`). Raises `ConfigError`."""
+    match = _ID.fullmatch(text)
+    if match is None:
+        message = (
+            f"{text!r} is no id of an approval: take it from pending_approvals, or name a call as "
+            "RUN:2.1"
+        )
+        raise ConfigError(message)
+    return ApprovalId(match[1], match[2], match[3] or "")
 
 
 def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingApproval]:
@@ -71,8 +107,8 @@ def _behind(trajectory: Trajectory, held: Call) -> Iterator[Action]:
 def _why(call: Call, held: Verdict) -> str:
     """Why a call waits, and what it means to allow one that may have happened."""
     if held.code != "unknown" or not call.begun:
-        return held.reason
-    return shortened(f"{held.reason} {_AGAIN}")
+        return held.why
+    return shortened(f"{held.why} {_AGAIN}")
 
 
 def waits_below(call: Call) -> bool:

@@ -191,21 +191,33 @@ def _holders(trajectory: Trajectory, call: Call) -> frozenset[str]:
 def _asking(
     call: Call, held: Judged | None, new: Judged, guard: NamedGuard, held_by: frozenset[str]
 ) -> Judged | None:
-    """The first hold, unless a person was asked that; and what the call would repeat, beside it.
+    """The first hold, unless a person was asked that; beside it all other reasons to ask.
 
-    What repeats another effect is asked about once for each such effect, whoever held the call.
+    It is put off until the run would end only if all of them may wait so long. What repeats another
+    effect is asked about once for each such effect, whoever held the call.
     """
     if held is not None and new.verdict.origins and not held.verdict.origins:
         told = msgspec.structs.replace(held.verdict, origins=new.verdict.origins)
         held = msgspec.structs.replace(held, verdict=told)
     if not guard.repeat:
-        return held or (None if new.by in held_by else new)
+        asked = call.verdict is not None and new.by in call.verdict.verdict.also
+        return _beside(held, None if asked or new.by in held_by else new)
     if call.ruling and call.verdict and call.verdict.verdict.repeats == new.verdict.repeats:
         return held
     if held is None or held.verdict.repeats:  # as a replay has it
         return held or new
     both = f"{held.verdict.reason}; {new.verdict.reason}"
     verdict = msgspec.structs.replace(held.verdict, reason=both, repeats=new.verdict.repeats)
+    return msgspec.structs.replace(held, verdict=verdict)
+
+
+def _beside(held: Judged | None, new: Judged | None) -> Judged | None:
+    """A hold, with the reason of another one for the same call."""
+    if held is None or new is None:
+        return held or new
+    also = {**held.verdict.also, new.by: new.verdict.reason}
+    gather = held.verdict.gather and new.verdict.gather
+    verdict = msgspec.structs.replace(held.verdict, also=also, gather=gather)
     return msgspec.structs.replace(held, verdict=verdict)
 
 

@@ -243,7 +243,9 @@ class _Replaying(Journal):
                 read = {name: getattr(old, name) for name in _READ}
                 self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
         if isinstance(old, Judged) and isinstance(new, Judged):  # nothing is left to blot out
-            verdict = msgspec.structs.replace(new.verdict, redacted=old.verdict.redacted)
+            verdict = msgspec.structs.replace(
+                new.verdict, redacted=old.verdict.redacted, also=old.verdict.also
+            )
             if new.verdict.origins and self.trajectory.call(new.call).redacted:
                 verdict = msgspec.structs.replace(verdict, origins=old.verdict.origins)
             new = msgspec.structs.replace(new, verdict=verdict)

@@ -22,6 +22,18 @@ class ConfigError(ClewError):
         self.placed = placed
 
 
+class NotHeldError(ConfigError):
+    """The call does not wait for a person."""
+
+
+class AlreadyRuledError(ConfigError):
+    """Somebody has ruled on the call before, and the first word counts."""
+
+
+class StaleApprovalError(ConfigError):
+    """The call waits, but it changed since it was shown: look again."""
+
+
 class ModelError(ClewError):
     """The provider gave no reply. Nothing was recorded; the run stays open."""
 

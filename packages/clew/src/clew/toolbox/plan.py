@@ -32,7 +32,8 @@ _LOWER: Final = r"[a-z][a-z-]*"
 _VERBS: Final = (
     r"(?:is|was|are|were|be|been|do|did|does|has|have|had|can|could|will|would|born|died?|dies|"
     r"lived?|lives|beg[ia]n|come|came|from|work|worked|grow|grew|founded|built|made|written|wrote|"
-    r"published|located|situated|released|opened)"
+    r"published|located|situated|released|opened|stud(?:y|ied)|join(?:ed)?|marr(?:y|ied)|"
+    r"moved?|retired?|graduated?|teach|taught|arrived?)"
 )
 _CLAUSES: Final = r"(?:when|while|if|because|before|after|it|its|he|she|they)"
 _POSSESSIVE: Final = re.compile(rf"({_THING})['’]s((?:\s+{_LOWER}){{1,4}})")
@@ -44,6 +45,7 @@ _THAT: Final = re.compile(rf"the(?:\s+{_LOWER}){{1,3}}?\s+(?:that|who|which|wher
 _ASKS_LAST: Final = re.compile(
     r"(?:in\s+)?(?:when|where|(?:what|which|how)\s+\w+)\s+(?:was|were|do|does|did)\s"
 )
+_ENDING: Final = re.compile(rf"(?<=\w)\s+{_VERBS}(?=$|\s+(?:the|its?|his|her|their|an?|in|to)\s)")
 _ARTICLE: Final = re.compile(r"\bthe\s")
 _LEAD: Final = re.compile(
     r"^(?:please\s+)?(?:(?:what|who|which|how much)\s+(?:is|was|are|were)|calculate|compute|"
@@ -366,7 +368,8 @@ def _noun(words: str) -> str:
 
 
 def _clause(clause: str, phrase: str) -> str:
-    """A relative clause without the verb that ends the question around it: `where was … born`."""
-    before, _, last = clause.rpartition(" ")
-    ends = re.fullmatch(_VERBS, last) and _ASKS_LAST.match(phrase)
-    return before if ends else clause
+    """A relative clause without the verb of the question around it: `where was … born`."""
+    if not _ASKS_LAST.match(phrase):
+        return clause
+    ends = [match.start() for match in _ENDING.finditer(clause)]
+    return clause[: ends[-1]] if ends else clause

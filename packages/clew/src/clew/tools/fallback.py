@@ -14,6 +14,7 @@ from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdi
 from clew.core.interfaces import (
     CALL,
     AnyTool,
+    Approve,
     Attempts,
     FallbackTool,
     Guard,
@@ -27,7 +28,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError
 from clew.support.json_values import plain
-from clew.support.parts import copied
+from clew.support.parts import copied, stable_name
 from clew.tools.dependent import DependentTool
 from clew.tools.schema import checked, problems
 
@@ -80,6 +81,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             version=f"{tool.version}|{other.name}@{other.version}",  # one word, as records have it
             examples=tool.examples,
             guard=pair.judge if tool.guard or other.guard else None,
+            approve=_approval(tool, other, names),
             attempts=Attempts(
                 tool.attempts.timeout + other.attempts.timeout,
                 tool.attempts.retry,
@@ -211,6 +213,39 @@ class _Pair:
             reason = f"{self.other.name} is not called with these arguments: {second.reason}"
             return Verdict("deny", reason, code=second.code)
         return first or second
+
+
+def _approval(tool: Tool, other: Tool, names: Names) -> Approve:
+    """Which calls a person approves: those of either tool."""
+    for rule in (tool.approve, other.approve):
+        if rule and not callable(rule):
+            return rule
+    if not other.approve:
+        return tool.approve
+    return _EitherRule(tool.approve, other.approve, names)
+
+
+@dataclass(frozen=True)
+class _EitherRule:
+    """Asks the rules of both tools; the other's about the arguments as that one receives them."""
+
+    first: Approve
+    other: Approve
+    names: Names
+
+    def __repr__(self) -> str:
+        """As the record names it."""
+        rules = [stable_name(rule) for rule in (self.first, self.other) if rule]
+        return " or ".join(rules)
+
+    async def __call__(self, args: dict[str, Json]) -> bool | str | None:
+        """The first reason to ask."""
+        for rule, own in ((self.first, args), (self.other, renamed(args, self.names))):
+            judged = rule(copied(own)) if callable(rule) else rule
+            answer = await judged if isinstance(judged, Awaitable) else judged
+            if answer:
+                return answer
+        return None
 
 
 def _names(tool: ToolSpec) -> set[str]:

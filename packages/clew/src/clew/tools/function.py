@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
-from clew.core.interfaces import CALL, Attempts, Labels, Parameters, Retry, Tool
+from clew.core.interfaces import CALL, Approve, Attempts, Labels, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import text_of
@@ -61,6 +61,7 @@ class ToolOptions(TypedDict, total=False):
     hidden: bool
     version: str
     examples: tuple[dict[str, Json], ...]
+    approve: Approve
     inline: bool
 
 

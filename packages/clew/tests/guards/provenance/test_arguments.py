@@ -98,7 +98,8 @@ async def test_another_guard_that_holds_the_call_too_takes_nothing_away() -> Non
     agent = Agent(model=model, tools=[STRANGERS, SEND], guards=[hold, Provenance()])
     result = await run(agent, "Read my letters", store=MemoryStore())
     (held,) = result.pending_approvals
-    assert held.why == "look"
+    assert held.why.startswith("look; ")
+    assert "comes from letters (1.1)" in held.why
     assert held.origins["to"] == (Origin("result", "1.1", "letters", "from", doubtful=True),)
 
 
@@ -114,7 +115,7 @@ async def test_a_refused_like_of_what_a_person_refused_says_it_too() -> None:
     agent = Agent(model=model, tools=[STRANGERS, SEND], guards=[Provenance()])
     store = MemoryStore()
     (held,) = (await run(agent, "Read", store=store, run_id="r")).pending_approvals
-    await rule("r", held.call, allow=False, store=store)
+    await rule(f"r:{held.call}", allow=False, store=store)
     await resume(agent, "r", store=store)
     kinds = {
         it.event.verdict.kind: it.event.verdict.origins["to"]

@@ -34,7 +34,7 @@ async def held_run(path: Path) -> str:
     async with closing(SqliteStore(path)) as store:
         held = await run(agent, f"Tell {ADA} that I am late", store=store, run_id="r")
         call_key = held.pending_approvals[0].call
-        await rule("r", call_key, allow=False, store=store)
+        await rule(f"r:{call_key}", allow=False, store=store)
         await resume(agent, "r", store=store)
     return call_key
 

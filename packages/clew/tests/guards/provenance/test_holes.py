@@ -223,7 +223,7 @@ async def codes_after_no(question: str, calls: Sequence[Move], plan: Sequence[Mo
     model, store = ScriptedModel(script, plan=plan), MemoryStore()
     agent = Agent(model=model, tools=[letters(), SEND, PAY], guards=[Provenance()])
     held = await run(agent, question, store=store, run_id="r")
-    await rule("r", held.pending_approvals[0].call, allow=False, store=store)
+    await rule(f"r:{held.pending_approvals[0].call}", allow=False, store=store)
     await resume(agent, "r", store=store)
     calls_made = (await read("r", store=store)).calls
     codes = [call.observation.code if call.observation else "held" for call in calls_made]

@@ -304,7 +304,7 @@ async def test_after_a_refusal_the_same_kind_is_refused_unasked() -> None:
     agent = Agent(model=model, tools=[letters(), SEND, PAY], guards=[Provenance()])
     held = await run(agent, "Read my letters", store=store, run_id="r")
     assert [each.call for each in held.pending_approvals] == ["3.1"]
-    await rule("r", "3.1", allow=False, store=store)
+    await rule("r:3.1", allow=False, store=store)
     result = await resume(agent, "r", store=store)
     assert result.status == "answered"
     calls = (await read("r", store=store)).calls
@@ -334,7 +334,7 @@ async def test_what_was_allowed_is_known_afterwards() -> None:
     agent = Agent(model=model, tools=[letters(), SEND], guards=[Provenance()])
     held = await run(agent, "Answer my letters, both", store=store, run_id="r")
     assert len(held.pending_approvals) == 1
-    await rule("r", "3.1", allow=True, store=store)
+    await rule("r:3.1", allow=True, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
 
 
@@ -554,7 +554,7 @@ async def test_arguments_that_a_person_wrote_are_not_asked_about_again() -> None
     agent = Agent(model, [letters(), SEND], guards=[first, Provenance()])
     await run(agent, "Tell ada@home.example", store=store, run_id="r")
     args: dict[str, Json] = {"to": "new@elsewhere.example", "text": "www.new.example"}
-    await rule("r", "2.1", allow=True, args=args, store=store)
+    await rule("r:2.1", allow=True, args=args, store=store)
     assert (await resume(agent, "r", store=store)).status == "answered"
 
 

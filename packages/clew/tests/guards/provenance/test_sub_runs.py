@@ -72,7 +72,7 @@ class Outer:
         """Say the same to all that is held, and go on."""
         result = await run_of(self)
         for each in result.pending_approvals:
-            await rule(each.run_id, each.call, allow=allow, store=self.store)
+            await rule(each.id, allow=allow, store=self.store)
         result = await resume(self.agent, "r", store=self.store)
         return [each.why for each in result.pending_approvals]
 

@@ -16,21 +16,30 @@ from clew.models.offline import english
 from clew.support.errors import ConfigError
 
 MAX_CHARACTERS: Final = 1_000
+ANOTHER: Final = (
+    "Name a language model for that (`clew doctor models local`: one for this machine)."
+)
 NO_OBJECT: Final = (
     "I am a set of rules, and answer in a sentence or a number: I give no plan, no verdict and no "
-    "object. Name a language model for that."
+    f"object. {ANOTHER}"
 )
 NO_ATTACHMENT: Final = (
-    "I am a set of rules, and read nothing that is attached. Name a language model for that, or "
-    "have a folder searched (--docs)."
+    f"I am a set of rules, and read nothing that is attached. {ANOTHER} Or have a folder searched "
+    "(--docs)."
 )
-NEEDS: Final = "I need the tool docs (name a folder with --docs) or calc, and the native codec."
+NEEDS: Final = (
+    "I am a set of rules: with the native codec I search documents (--docs FOLDER) and calculate, "
+    f"and use no other tools. {ANOTHER}"
+)
 GREETING: Final = (
     "I am a set of rules, not a language model. I answer short English questions about your"
     " documents (`--docs FOLDER` names them), with the sentences found, and do arithmetic. Ask me a"
     " question such as “When was Mary Shelley born?” or “What is 12 % of 80?”."
 )
 LOOKED: Final = "These passages look relevant, but my rules cannot work an answer out of them:"
+READS: Final = (
+    "A language model can read them: name one (`clew doctor models local`: for this machine)."
+)
 EMPTY: Final = (
     "My search brought no passage for this, which does not mean that nothing is there: it knows"
     " words, not meanings. Try the words that the documents use."
@@ -149,7 +158,7 @@ def _declined(prompt: Prompt, answer: _Answer) -> tuple[str, tuple[_Do, ...]]:
         f"[{doc_id}] {one.get('title')}: {english.gist(str(one.get('snippet')), asked)}"
         for doc_id, one in list(passages.items())[:MAX_DOCUMENTS]
     ]
-    looked = ([LOOKED, *lines] if lines else [EMPTY]) if searches else []
+    looked = ([LOOKED, *lines, READS] if lines else [EMPTY]) if searches else []
     return "\n".join([*answer.claims, *looked]) or NO_WORDS, ()
 
 
@@ -248,10 +257,26 @@ def _worked_out(question: str, prompt: Prompt) -> _Answer:
 
 
 def _looked_up(question: str, prompt: Prompt) -> _Answer:
-    """The sentence that answers, or else the one that is nearest to the question."""
-    words, asked = _query(question), english.QuestionFocus(question)
+    """The sentence that answers; if none does, for the question with its typing errors mended."""
+    words = _query(question)
     why = f"I search the documents to find out: {question}."
     passages = _call(prompt, why, "docs", _search(words)).results if words else []
+    answer = _matched(question, passages)
+    if answer.value is not None:
+        return answer
+    texts = " ".join(f"{one.get('title')} {one.get('snippet')}" for one in passages)
+    meant = english.respelled(question, texts)
+    for word, put in meant.items():
+        question = re.sub(rf"\b{re.escape(word)}\b", put, question)
+    mended = _matched(question, passages) if meant else answer
+    read = ", ".join(f"“{word}” as “{put}”" for word, put in meant.items())
+    claims = (*mended.claims, f"(I read {read}.)")
+    return answer if mended.value is None else mended._replace(claims=claims)
+
+
+def _matched(question: str, passages: list[dict[str, Json]]) -> _Answer:
+    """What the sentences of the passages say to a question, if they say one thing."""
+    asked = english.QuestionFocus(question)
     matches = (asked.match(one) for passage in passages for one in english.sentences(passage))
     scored = sorted(filter(None, matches), key=lambda one: -one[0])
     best = [one for one in scored if one[0] == scored[0][0]]

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -192,6 +193,33 @@ def _grams(text: str) -> set[str]:
     return set(concepts(text)) | {pair for pair in pairs if _CJK.fullmatch(pair)}
 
 
+def slip(one: str, two: str) -> bool:
+    """Whether two words differ by a letter that is left out, or two that changed places."""
+    long, short = sorted((one, two), key=len, reverse=True)
+    if len(long) == len(short) + 1:
+        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    turned = (one[:at] + one[at + 1] + one[at] + one[at + 2 :] for at in range(len(one) - 1))
+    return len(one) == len(two) and two in turned
+
+
+def respelled(question: str, texts: str) -> dict[str, str]:
+    """Words of a question that no text has, with the one word of them that was surely meant.
+
+    Empty if a word may stand for several: then nobody knows what was asked.
+    """
+    known = set(concepts(texts))
+    there = {word.lower(): word for word in re.findall(r"[^\W\d_]{4,}", texts)}
+    meant = dict[str, str]()
+    for word in content(question):
+        if word.isalpha() and len(word) > 3 and concept(word) not in known:
+            near = {concept(one): put for one, put in there.items() if slip(word.lower(), one)}
+            if len(near) > 1:
+                return {}
+            if near:
+                meant[word] = next(iter(near.values()))
+    return meant
+
+
 def gist(text: str, question: str) -> str:
     """A passage in a line; of a long one the sentences that have most of the question's words."""
     blocks = FORMS["block"].split(FORMS["code"].sub("", text))
@@ -284,7 +312,7 @@ class QuestionFocus:
         candidates = {
             "year": years,
             "when": years or _find_all("time", text),
-            "number": [one for one in self.numbers(text) if one not in dates],
+            "number": self.of_clause(text, [one for one in self.numbers(text) if one not in dates]),
             "where": locations,
             "who": self.people(text, people),
         }.get(self.kind, people)
@@ -308,8 +336,23 @@ class QuestionFocus:
         numbers, of = _find_all("number", text), FORMS["many"].search(self.question)
         if of is None or not FORMS["clause"].search(text):
             return numbers
-        ends = [(one, one[0] + len(one[1])) for one in numbers]
-        return [one for one, end in ends if concept(of[1]) in concepts(text[end : end + 40])[:3]]
+        rests = [(one, text[one[0] + len(one[1]) :][:40]) for one in numbers]
+        near = [(one, FORMS["joint"].split(rest, maxsplit=1)[0]) for one, rest in rests]
+        return [one for one, rest in near if concept(of[1]) in concepts(rest)[:3]]
+
+    def of_clause(self, text: str, numbers: list[Mention]) -> list[Mention]:
+        """Of numbers in several clauses, those of the clause that says what is asked, if one does.
+
+        A word of the question counts for a clause, any other word against it.
+        """
+        starts = [0, *(one.end() for one in FORMS["joint"].finditer(text)), len(text)]
+        weighed = dict[int, list[Mention]]()
+        for begin, end in pairwise(starts):
+            if inside := [one for one in numbers if begin <= one[0] < end]:
+                words = set(concepts(text[begin:end])) - {one for _, one in inside}
+                weight = len(self.known & words) - len(words - self.known)
+                weighed.setdefault(weight, []).extend(inside)
+        return weighed[max(weighed)] if weighed else []
 
     def people(self, text: str, people: list[Mention]) -> list[Mention]:
         """Those who did what a question asks about, or had it done to them."""
