@@ -18,7 +18,7 @@ from typing import Any, Final
 import anyio
 
 from benchmarks.public import Row, missing, rows
-from clew import Agent, Instructions, Limits, SqliteStore, read, run
+from clew import Agent, Instructions, Limits, ModelSettings, SqliteStore, read, run
 from clew.agent.read_result import result
 from clew.core.events import encode
 from clew.core.interfaces import Store
@@ -36,7 +36,7 @@ PROMPT: Final = (
 
 def judge(model: str) -> Agent:
     """The agent that says yes or no."""
-    thinker = resolve(model, params={"max_tokens": 8, "temperature": 0})
+    thinker = resolve(model, settings=ModelSettings(max_tokens=8, temperature=0))
     limits = Limits(steps=2, seconds=600.0)
     prompt = Instructions(PROMPT, constraints=(), verbatim=True, tell_left="never")
     return Agent(model=thinker, prompt=prompt, limits=limits)

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 import clew
-from clew import SqliteStore, Trajectory
+from clew import ModelSettings, SqliteStore, Trajectory
 from clew.agent.runner import has_begun
 from clew.core.events import Reply, Thought
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
@@ -82,7 +82,9 @@ class Asker:
         key = variation.grammar, variation.votes
         if key not in self._models:
             take = msgspec.structs.replace(self.settings, grammar=variation.grammar)
-            self._models[key] = local_model(str(self.gguf), take=take, params=variation.params)
+            self._models[key] = local_model(
+                str(self.gguf), take=take, settings=ModelSettings(**variation.params)
+            )
         return self._models[key]
 
     def key(self, variation: Variation, task: Task) -> Key:

@@ -12,7 +12,17 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory, run, tool
+from clew import (
+    Agent,
+    Compaction,
+    Context,
+    Limits,
+    MemoryStore,
+    ModelSettings,
+    Trajectory,
+    run,
+    tool,
+)
 from clew.core.events import Compacted, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.core.journal import load
@@ -128,7 +138,7 @@ class Scripted:
 async def measure_window(gguf: Path, threads: int) -> None:
     """Read all pages in a small window, by a script, and keep what the prompts took."""
     take = LocalSettings(CONTEXT, 1, threads, grammar=False)
-    model = local_model(str(gguf), take=take, params={"max_tokens": 2, "temperature": 0})
+    model = local_model(str(gguf), take=take, settings=ModelSettings(max_tokens=2, temperature=0))
     agent = Agent(
         Scripted(model),
         [page],

@@ -9,6 +9,7 @@ import anyio
 import msgspec
 import psutil
 
+from clew import ModelSettings
 from clew.core.interfaces import Part, Prompt
 from clew_local import LocalModel, LocalSettings, local_model, read_header
 from durability.progress import tell
@@ -75,7 +76,7 @@ async def _replies(model: LocalModel) -> None:
 def main(gguf: str) -> None:
     """Print what this process takes."""
     take = LocalSettings(CONTEXT, SLOTS, grammar=False)
-    model = local_model(gguf, take=take, params={"max_tokens": 20})
+    model = local_model(gguf, take=take, settings=ModelSettings(max_tokens=20))
     before, header = psutil.Process().memory_info().rss, read_header(Path(gguf))
     anyio.run(_replies, model)
     cache = header.cache_bytes * CONTEXT * SLOTS

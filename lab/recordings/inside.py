@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from clew import ModelSettings
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import MessagesApi
 from clew.models.gemini.model import GeminiApi
@@ -23,10 +24,10 @@ from clew_testing.servers.openai_service import Access, OpenAIService
 from clew_testing.servers.responses import Responses
 
 APIS: Final[Mapping[str, Callable[[str], Api]]] = {
-    "openai-chat": lambda model: ChatApi("openai", model, {}),
-    "openai-responses": lambda model: ResponsesApi("openai-responses", model, {}),
-    "anthropic": lambda model: MessagesApi("anthropic", model, {}),
-    "gemini": lambda model: GeminiApi("google", model, {}),
+    "openai-chat": lambda model: ChatApi("openai", model, ModelSettings()),
+    "openai-responses": lambda model: ResponsesApi("openai-responses", model, ModelSettings()),
+    "anthropic": lambda model: MessagesApi("anthropic", model, ModelSettings()),
+    "gemini": lambda model: GeminiApi("google", model, ModelSettings()),
 }
 """The adapters by the form they speak."""
 
@@ -122,4 +123,4 @@ class Pieces:
 def over(api: Api, carrier: Strict | Pieces) -> Endpoint:
     """The adapter over a carrier; a request is made once."""
     source = FailureSource(f"{api.provider}:{api.model}", "in this process", "", "")
-    return Endpoint(api, source, lambda: carrier, {"retries": _NEVER})
+    return Endpoint(api, source, lambda _: carrier, {"retries": _NEVER})

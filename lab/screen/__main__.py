@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from clew import HarmfulRequests
+from clew import HarmfulRequests, ModelSettings
 from clew_local import LocalSettings, local_model
 from reporting import pages
 from reporting.outcomes import keep, of_markdown
@@ -33,8 +33,8 @@ def main() -> None:
     args = options().parse_args()
     if args.gguf is not None:
         take = LocalSettings(context=CONTEXT, slots=1, threads=args.threads)
-        params = {"temperature": 0.0, "max_tokens": 100}
-        model = local_model(str(args.gguf), take=take, params=params)
+        settings = ModelSettings(temperature=0.0, max_tokens=100)
+        model = local_model(str(args.gguf), take=take, settings=settings)
         outcomes = anyio.run(asked, HarmfulRequests(model), args.half)
         text = told(outcomes, args.gguf.stem, len(PLEAS[args.half]))
         keep("screen", args.half, of_markdown("python -m screen GGUF", text))

@@ -9,7 +9,7 @@ import msgspec
 
 from benchmarks.rewinds.arms import ARMS, HELD, OFFERED, Arm, Outcome, settle
 from benchmarks.rewinds.planted import planted
-from clew import ConfigError, Rewinds
+from clew import ConfigError, ModelSettings, Rewinds
 from clew_local import LocalSettings, local_model
 from durability.progress import tell
 
@@ -51,7 +51,9 @@ def read() -> list[Outcome]:
 async def ask(gguf: Path, threads: int, arms: Sequence[Arm]) -> None:
     """Answer what is not answered yet, each task in all of these arms before the next one."""
     take = LocalSettings(CONTEXT, 1, threads)
-    model = local_model(str(gguf), take=take, params={"max_tokens": TOKENS, "temperature": 0})
+    model = local_model(
+        str(gguf), take=take, settings=ModelSettings(max_tokens=TOKENS, temperature=0)
+    )
     done = {one.task for one in on_file() if one.arm in arms}
     left = [task for task in planted() if task.name not in done]
     try:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from clew import ModelError, SqliteStore
+from clew import ModelError, ModelSettings, SqliteStore
 from clew.agent.runner import has_begun, start_or_take_up
 from clew.core.events import Json, Status
 from clew.core.journal import load
@@ -55,7 +55,9 @@ class Asker:
     def model(self, form: Form) -> LocalModel:
         """The model as a form asks it."""
         if form.votes not in self._models:
-            made = local_model(str(self.gguf), take=self.settings, params=form.params)
+            made = local_model(
+                str(self.gguf), take=self.settings, settings=ModelSettings(**form.params)
+            )
             self._models[form.votes] = made
         return self._models[form.votes]
 

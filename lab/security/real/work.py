@@ -14,6 +14,7 @@ from typing import Final
 
 import anyio
 
+from clew import ModelSettings
 from clew.core.interfaces import Model
 from clew_local import LocalSettings, local_model
 from durability.progress import tell, with_progress
@@ -106,8 +107,8 @@ class Work:
 def local(gguf: Path, threads: int) -> tuple[Model, str]:
     """The model of a file, and the sum of it. Raises `ConfigError`."""
     take = LocalSettings(CONTEXT, SLOTS, threads)
-    params = {"max_tokens": TOKENS, "temperature": 0}
-    return local_model(str(gguf), take=take, params=params), sum_of(gguf)
+    told = ModelSettings(max_tokens=TOKENS, temperature=0)
+    return local_model(str(gguf), take=take, settings=told), sum_of(gguf)
 
 
 async def _one(case: Case, system: System, role: Role, real: Replies, sha256: str) -> Real:

@@ -122,8 +122,8 @@ def model(o: Outcome) -> Iterator[str]:
     yield from every(o.requests, lambda r: r.body["model"] == "other", "the model is other")
 
 
-@promise("params", values={"params": {"temperature": 0.25}})
-def params(o: Outcome) -> Iterator[str]:
+@promise("settings", values={"settings": {"temperature": 0.25}})
+def settings(o: Outcome) -> Iterator[str]:
     yield from every(o.requests, lambda r: r.body.get("temperature") == 0.25, "temperature 0.25")
 
 

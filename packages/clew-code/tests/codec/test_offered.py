@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew import Agent, MemoryStore, run
+from clew import Agent, MemoryStore, ModelSettings, run
 from clew.interfaces import Reply
 from clew.testing import act, finish
 from clew_code.programs import run_code
@@ -25,7 +25,13 @@ def test_programs_run_where_run_code_is_found_later(code: str) -> None:
 async def test_a_program_written_again_in_vain_is_left_out_like_a_call() -> None:
     same, tools = act("run_code", code="x = 1"), [*TOOLS, run_code()]
     script = (same, same, finish("1850"))
-    model = watched(*script, codec="code", tools=tools, name=SMALL, params={"grammar": True})
+    model = watched(
+        *script,
+        codec="code",
+        tools=tools,
+        name=SMALL,
+        settings=ModelSettings(extra={"grammar": True}),
+    )
     await run(Agent(model, tools, codec="code"), "When?", store=MemoryStore())
     grammars = [prompt.grammar for prompt in model.sent]
     assert grammars[0] == grammars[1]

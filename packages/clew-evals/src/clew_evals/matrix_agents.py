@@ -59,7 +59,7 @@ class JudgeTable(FileTable, frozen=True):
 
     model: str
     min_grade: int = 4
-    params: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    settings: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     prices: dict[str, PriceTable] = msgspec.field(default_factory=dict[str, PriceTable])
     connection: ModelConnection = ModelConnection()
 
@@ -152,13 +152,19 @@ class AgentFactory:
         spec = Spec(
             model=judged.model,
             tools=(),
-            params=judged.params,
             prices=judged.prices,
             connection=judged.connection,
             file=str(self.source.path),
         )
         try:
+            spec = spec.replace({"settings": judged.settings} if judged.settings else {})
+        except msgspec.ValidationError as error:
+            where, why = misfit(error)
+            raise self.source.wrong(("judge", *where), why) from error
+        try:
             agent = judging(self._model(spec))
+            with part("settings"):
+                agent = agent.replace(settings=spec.settings.settings)
         except AgentPartError as error:
             raise self.source.wrong(("judge", *error.path), str(error)) from error
         with self.source.at("judge", "min_grade"):
@@ -205,7 +211,7 @@ class AgentFactory:
                 made: Model = simulated(name.removeprefix(SIMULATED), self.world.cases)
         else:
             made = make_model(spec)  # which looks at all that is said of it, whether new or not
-        key = encode([name, spec.params, spec.prices, spec.connection])
+        key = encode([name, spec.prices, spec.connection])
         return self._models.setdefault(key, made)
 
     def _verifier(self, varied: Varied, index: int, spec: Spec) -> Verifier | None:

@@ -120,8 +120,7 @@ class Configuration:
                 prompt=instructions.replace(examples=self.examples)
                 if self.examples
                 else instructions,
-                seed=seed,
-            )
+            ).seeded(seed)
         except ConfigError as error:
             raise ConfigError(f"configuration {self.name!r}: {error}") from error
 

@@ -15,6 +15,7 @@ from clew import (
     Limits,
     MemoryStore,
     ModelError,
+    ModelSettings,
     read,
     resume,
     run,
@@ -185,7 +186,7 @@ async def test_without_documents_it_cannot_know_and_mostly_says_so(
     tools: tuple[Tool, ...],
 ) -> None:
     agent = Agent(model=but("strong", guesses=0.3), tools=[calc()])
-    answers = [(await played(agent.replace(seed=seed), LOOK_UP))[0].answer for seed in range(40)]
+    answers = [(await played(agent.seeded(seed), LOOK_UP))[0].answer for seed in range(40)]
     guessed = answers.count("The mill was built in 1894.")
     assert 6 <= guessed <= 18
     assert answers.count("I cannot answer this: I have no way to look it up.") == 40 - guessed
@@ -236,7 +237,12 @@ async def test_the_same_seed_gives_the_same_run(name: str, tools: tuple[Tool, ..
     for codec in ("native", "paper"):
         told: list[list[str]] = []
         for seed in (*range(4), *range(4)):
-            agent = Agent(model=simulated(name, CASES), tools=tools, codec=codec, seed=seed)
+            agent = Agent(
+                model=simulated(name, CASES),
+                tools=tools,
+                codec=codec,
+                settings=ModelSettings(seed=seed),
+            )
             told.append([reply.text for reply in replies((await played(agent, TWO_FACTS))[1])])
         assert told[:4] == told[4:]
         if name == "small":
@@ -269,7 +275,10 @@ async def test_a_run_that_is_cut_anywhere_goes_on_as_if_it_had_not_been(
     codec: str, tools: tuple[Tool, ...]
 ) -> None:
     model = but("small", misnamed=0.4, asks=0.0, repeats=0.5)
-    agents = [Agent(model=model, tools=tools, codec=codec, seed=seed) for seed in range(12)]
+    agents = [
+        Agent(model=model, tools=tools, codec=codec, settings=ModelSettings(seed=seed))
+        for seed in range(12)
+    ]
     records = [(await played(agent, TWO_FACTS))[1] for agent in agents]
     longest = max(range(12), key=lambda number: len(records[number].steps))
     whole, undisturbed = agents[longest], records[longest]
@@ -288,7 +297,7 @@ async def test_the_members_of_a_vote_differ(tools: tuple[Tool, ...]) -> None:
     answers: list[set[Any]] = []
     for seed in range(0, 50, 5):
         store = MemoryStore()
-        found = await vote(agent.replace(seed=seed), LOOK_UP.question, 5, store=store)
+        found = await vote(agent.seeded(seed), LOOK_UP.question, 5, store=store)
         runs = [await read(one.run_id, store=store) for one in found.runs if one.steps]
         assert [one.started.seed for one in runs] == [
             seed + one.run - 1 for one in found.runs if one.steps
@@ -382,7 +391,9 @@ async def test_after_an_error_it_makes_the_call_right_or_again_or_asks(
     rates = {habit: 1.0} if habit else {}
     failed = 0
     for seed in range(8):
-        agent = Agent(model=flawless(**rates, misnamed=0.5), tools=tools, seed=seed)
+        agent = Agent(
+            model=flawless(**rates, misnamed=0.5), tools=tools, settings=ModelSettings(seed=seed)
+        )
         result, record = await played(agent, LOOK_UP)
         first, *more = record.calls
         if first.observation is None or first.observation.ok:

@@ -76,7 +76,7 @@ def local_model(
             by default what the variables `CLEW_LOCAL_CONTEXT`, `CLEW_LOCAL_SLOTS`,
             `CLEW_LOCAL_THREADS` and `CLEW_LOCAL_GRAMMAR` say.
         env: The environment; by default that of this process.
-        settings: Parameters, timeout … as of any model (`HttpSettings`).
+        settings: Settings, retries … as of any model (`HttpSettings`).
 
     Raises `ConfigError` where there is no such file, or it is none of a model.
     """

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from clew import ModelSettings
 from clew.interfaces import Json, OnText, Prompt, RawCall, Reply, encode
 from clew.models.endings import LOCAL
 from clew.models.http.failures import ProviderError
@@ -45,6 +46,13 @@ class LocalApi:
     @property
     def model(self) -> str:
         return self.chat.model
+
+    @property
+    def settings(self) -> ModelSettings:
+        return self.chat.settings
+
+    def with_settings(self, settings: ModelSettings) -> "LocalApi":
+        return LocalApi(self.chat.with_settings(settings))
 
     @property
     def params(self) -> Mapping[str, Json]:

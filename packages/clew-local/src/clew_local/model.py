@@ -1,8 +1,10 @@
 """A model in this process, as any other: a prompt goes in, a reply comes out."""
 
+import copy
+from dataclasses import replace
 from typing import Final
 
-from clew import ConfigError
+from clew import ConfigError, ModelSettings
 from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 from clew.models import Price
 from clew.models.http.endpoint import Endpoint, HttpSettings
@@ -12,13 +14,11 @@ from clew.support.errors import TooLongError
 from clew_local.api import LocalApi, ahead_of_calls, with_calls
 from clew_local.weights import Weights
 
-MAX_TOKENS: Final = 1_024
-"""The length of a reply where the parameters name none."""
-
 FREE: Final = Price(0, 0)
 
-TIMEOUT: Final = 3_600.0
-"""Seconds until the first token: a processor reads a long prompt for minutes."""
+USUAL: Final = ModelSettings(max_tokens=1_024, timeout=3_600.0)
+"""The length of a reply, and the seconds until its first token, where the settings name none: a
+processor reads a long prompt for minutes."""
 
 
 class LocalModel:
@@ -28,10 +28,10 @@ class LocalModel:
     """
 
     def __init__(self, name: str, weights: Weights, settings: HttpSettings) -> None:
-        params = {"max_tokens": MAX_TOKENS, **(settings.get("params") or {})}
+        told = ModelSettings.of(settings.get("settings")).over(USUAL)
         self.info = ModelInfo(
             f"local:{name}",
-            {**params, "grammar": weights.settings.grammar},
+            {**told.recorded, "grammar": weights.settings.grammar},
             priced=True,
             rates=FREE.rates,
             validate=self._validate,
@@ -40,9 +40,8 @@ class LocalModel:
             takes=frozenset(),
         )
         self._weights = weights
-        self._api = LocalApi(ChatApi("local", name, params))
-        self._settings = HttpSettings({**settings, "params": params, "prices": {name: FREE}})
-        self._settings.setdefault("timeout", TIMEOUT)
+        self._api = LocalApi(ChatApi("local", name, told))
+        self._settings = HttpSettings({**settings, "prices": {name: FREE}})
         # Its server closes connections that wait, just when the next request may go out.
         self._settings["headers"] = {**(settings.get("headers") or {}), "connection": "close"}
         self._endpoint: Endpoint | None = None
@@ -51,6 +50,17 @@ class LocalModel:
     def loaded(self) -> bool:
         """Whether its file is in memory."""
         return bool(self._weights.address)
+
+    def with_settings(self, settings: ModelSettings) -> "LocalModel":
+        """The same file, loaded once, with these settings over its own. Raises `ConfigError`."""
+        made = copy.copy(self)
+        made._tell(settings.over(self._api.settings))  # noqa: SLF001 - another one of this class
+        return made
+
+    def _tell(self, told: ModelSettings) -> None:
+        self._api, self._endpoint = self._api.with_settings(told), None
+        params = {**told.recorded, "grammar": self.info.params["grammar"]}
+        self.info = replace(self.info, params=params, validate=self._validate)
 
     def _validate(self, prompt: Prompt) -> None:
         """Raise `ConfigError` where the chat template has no place for the prompt's tools."""

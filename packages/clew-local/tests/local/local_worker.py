@@ -32,7 +32,7 @@ def search(query: str) -> str:
 def made(file: Path, cache: str = "") -> clew.Agent[str]:
     """The agent, the same in every process."""
     take = LocalSettings(context=60_000, slots=1, threads=1, cache=cache)
-    model = local_model(str(file), take=take, params={"max_tokens": 200})
+    model = local_model(str(file), take=take, settings=clew.ModelSettings(max_tokens=200))
     return clew.Agent(
         model, [search], codec="json", checks=[never], tries=100,
         limits=clew.Limits(steps=STEPS, tokens=10**9),

@@ -16,7 +16,7 @@ import pytest
 
 import clew
 from clew.context import Instructions
-from clew.core.events import Json, RawCall, Reply, Thought
+from clew.core.events import RawCall, Reply, Thought
 from clew.core.interfaces import Check, Part, Prompt
 from clew.core.journal import load
 from clew.core.trajectory import Trajectory
@@ -62,7 +62,9 @@ def agent(
 ) -> clew.Agent[int]:
     """An agent whose replies are short: its tokens are bytes."""
     return clew.Agent(
-        local_model(str(file), take=ROOMY, params={"max_tokens": 6_000, "temperature": 1.5}),
+        local_model(
+            str(file), take=ROOMY, settings=clew.ModelSettings(max_tokens=6_000, temperature=1.5)
+        ),
         [search, add],
         codec=codec,
         prompt=Instructions(thought=False),
@@ -70,7 +72,7 @@ def agent(
         answer=int,
         checks=checks,
         tries=100,
-        seed=seed,
+        settings=clew.ModelSettings(seed=seed),
     )
 
 
@@ -114,9 +116,13 @@ async def test_random_weights_cannot_write_what_is_not_of_the_format(
 
 
 async def test_half_a_call_is_none(file: Path) -> None:
-    model = local_model(str(file), take=ROOMY, params={"max_tokens": 60, "temperature": 1.5})
+    model = local_model(
+        str(file), take=ROOMY, settings=clew.ModelSettings(max_tokens=60, temperature=1.5)
+    )
     limits = clew.Limits(steps=12, faults=12)
-    made = clew.Agent(model, [search, add], codec="json", limits=limits, seed=3)
+    made = clew.Agent(
+        model, [search, add], codec="json", limits=limits, settings=clew.ModelSettings(seed=3)
+    )
     thoughts = [step.thought for step in (await record(made)).steps if step.thought is not None]
     cut = [thought for thought in thoughts if thought.reply.finish == "length"]
     assert len(cut) > 2
@@ -126,7 +132,9 @@ async def test_half_a_call_is_none(file: Path) -> None:
 
 async def test_without_a_grammar_they_do(file: Path) -> None:
     free = local_model(
-        str(file), take=LocalSettings(4_000, 1, 1, grammar=False), params={"max_tokens": 40}
+        str(file),
+        take=LocalSettings(4_000, 1, 1, grammar=False),
+        settings=clew.ModelSettings(max_tokens=40),
     )
     made = clew.Agent(free, [search], codec="json", limits=clew.Limits(steps=2))
     trajectory = await record(made)
@@ -158,7 +166,7 @@ async def test_runs_side_by_side_have_slots_of_their_own(file: Path) -> None:
 async def test_a_reply_that_is_cancelled_ends_in_the_server_too(file: Path) -> None:
     endless = local_model(
         str(file), take=LocalSettings(60_000, 1, 1, grammar=False),
-        params={"max_tokens": 50_000, "ignore_eos": True},
+        settings=clew.ModelSettings(max_tokens=50_000, extra={"ignore_eos": True}),
     )  # fmt: skip
     begun = anyio.Event()
 
@@ -180,7 +188,7 @@ async def test_the_seconds_of_a_run_end_what_the_model_loads_and_writes(
 ) -> None:
     endless = local_model(
         str(file), take=LocalSettings(60_000, 1, 1, grammar=False),
-        params={"max_tokens": 50_000, "ignore_eos": True},
+        settings=clew.ModelSettings(max_tokens=50_000, extra={"ignore_eos": True}),
     )  # fmt: skip
     limits = clew.Limits(seconds=seconds, tokens=10**9)
     made = clew.Agent(endless, [search], codec=codec, limits=limits)
@@ -271,8 +279,8 @@ async def test_a_call_in_tags_is_a_call_of_the_reply(file: Path) -> None:
 async def only_reply(file: Path, replies: str) -> Reply:
     """The first reply of a model that can write nothing but `replies`, an expression in GBNF."""
     free = LocalSettings(8_000, 1, 1, grammar=False)
-    params: dict[str, Json] = {"max_tokens": 120, "grammar": f"root ::= {replies}"}
-    model = local_model(str(file), take=free, params=params)
+    told = clew.ModelSettings(max_tokens=120, extra={"grammar": f"root ::= {replies}"})
+    model = local_model(str(file), take=free, settings=told)
     trajectory = await record(
         clew.Agent(model, [search], codec="native", limits=clew.Limits(steps=1))
     )
@@ -314,7 +322,7 @@ async def test_a_template_that_refuses_a_conversation_gets_one_that_it_takes(
         "{%- endif %}"
     ) + PLAIN_TEMPLATE.removeprefix("{%- for message in messages %}")
     path = str(write_model(tmp_path / "strict.gguf", template=strict))
-    model = local_model(path, take=ROOMY, params={"max_tokens": 8})
+    model = local_model(path, take=ROOMY, settings=clew.ModelSettings(max_tokens=8))
     try:
         reply = await model.complete(Prompt((Part("user", "One."), Part("user", "Two.")), ()))
     finally:
@@ -420,7 +428,7 @@ async def test_a_cache_that_is_damaged_is_read_again_by_the_model(
 async def test_a_cache_that_cannot_be_written_holds_up_no_run(file: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     take = LocalSettings(context=60_000, slots=2, threads=1, cache=str(cache))
-    model = local_model(str(file), take=take, params={"max_tokens": 50})
+    model = local_model(str(file), take=take, settings=clew.ModelSettings(max_tokens=50))
     made = clew.Agent(model, [search], codec="json", limits=clew.Limits(steps=2))
     await record(made)
     (folder,) = cache.iterdir()

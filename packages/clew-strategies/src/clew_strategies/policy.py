@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio.lowlevel
 
-from clew import Agent, ConfigError, Limits, Tool
+from clew import Agent, ConfigError, Limits, ModelSettings, Tool
 from clew.agent.subagents import reachable
 from clew.agent.validate import check_named
 from clew.context import Context, Instructions
@@ -274,7 +274,7 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
         guards=own_guards(own, owners, roles),
         screens=like.screens,
         context=Context(compaction=None),
-        seed=like.seed,
+        settings=ModelSettings(seed=like.engine.seed),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, Limits, MemoryStore, ModelError, Tool, open_run, resume, run
+from clew import Agent, Limits, MemoryStore, ModelError, ModelSettings, Tool, open_run, resume, run
 from clew.agent.reply_parser import with_parser
 from clew.context import Context, Instructions, Rewinds, Variant
 from clew.core.events import Note, text_parts
@@ -95,7 +95,7 @@ ROLES: list[Callable[[Agent], Agent]] = [
     [
         ({"codec": "json"}, lambda role: role.engine.codec.name.startswith("json")),
         ({"codec": "labelled"}, lambda role: role.engine.codec.name.startswith("labelled")),
-        ({"seed": 7}, lambda role: role.seed == 7),
+        ({"settings": ModelSettings(seed=7)}, lambda role: role.engine.seed == 7),
         ({"limits": Limits(part_seconds=3)}, lambda role: role.engine.patience.seconds == 3),
         ({"limits": Limits(tokens=999)}, lambda role: role.limits.tokens == 999),
         ({"limits": Limits(reply_seconds=4)}, lambda role: role.limits.reply_seconds == 4),

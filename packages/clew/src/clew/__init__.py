@@ -49,6 +49,7 @@ _NAMES: Final = {
     "clew.stores": "open_store",
     "clew.stores.memory": "MemoryStore",
     "clew.stores.sqlite.store": "SqliteStore",
+    "clew.support.model_settings": "ModelSettings",
     "clew.support.errors": (
         "AlreadyRuledError ClewError ConfigError ModelError NotAnsweredError NotHeldError "
         "PartError ReplayError StaleApprovalError StoreError ToolError"

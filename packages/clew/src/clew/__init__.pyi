@@ -133,6 +133,9 @@ from clew.support.errors import (
     StoreError,
     ToolError,
 )
+from clew.support.model_settings import (
+    ModelSettings,
+)
 from clew.tools import (
     tool,
 )
@@ -171,6 +174,7 @@ __all__ = [
     "Limits",
     "MemoryStore",
     "ModelError",
+    "ModelSettings",
     "Nested",
     "NoProgress",
     "NotAnsweredError",

@@ -252,13 +252,13 @@ async def test_a_server_is_reached_as_the_file_says(
             prompt = "Be brief."
             [connection]
             base_url = "{server.base_url}"
-            timeout = 20
             patience = 5.0
             total = 60
             rate = "600 requests, 900_000 tokens"
             headers = {{ X-Team = "${{TEAM_NAME}}" }}
-            [params]
+            [settings]
             temperature = 0.5
+            timeout = 20
             [prices.m]
             input = 1.0
             output = 2.0
@@ -310,14 +310,14 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "opnai:gpt-4.1"', 1, "did you mean openai"),
     ('model = "offline"\ncodec = "papr"', 2, "papr"),
     ('model = "offline"\ncodec = "paper"', 2, "native codec only"),
-    ('model = "offline"\n[params]\ntemperature = 1', 3, "no temperature"),
-    ('model = "offline"\n[connection]\ntimeout = 3', 3, "no timeout"),
+    ('model = "offline"\n[settings]\ntemperature = 1', 3, "no temperature"),
+    ('model = "offline"\n[settings]\ntimeout = 3', 3, "no timeout"),
     ('model = "vllm:m"\n[connection]\nbase_url = "${ABSENT_HERE}"', 3, "ABSENT_HERE, which is not"),
     ('model = "vllm:m"\n[connection]\nrate = "fast"', 3, "'fast' is no rate: write '60 requests,"),
     ('model = "vllm:m"\n[connection]\nrate = ""', 3, "'' is no rate"),
     ('model = "vllm:m"\n[connection]\nbase_url = "http://h:p/"', 3, "'http://h:p/' is no address"),
     ('model = "vllm:m"\n[connection]\nbase_url = ""', 3, "'' is no address of a server"),
-    ('model = "vllm:m"\n[connection]\ntimeout = 0', 3, "give a number of seconds over 0"),
+    ('model = "vllm:m"\n[settings]\ntimeout = 0', 3, "give a number of seconds over 0"),
     ('model = "vllm:m"\n[connection]\ntotal = nan', 3, "total is nan: give a number of seconds"),
     ('model = "vllm:m"\n[connection]\npatience = -1', 3, "give 0 seconds or more"),
     ('model = "vllm:m"\n[connection]\nproxy = "nope"', 3, "is no address of a proxy"),

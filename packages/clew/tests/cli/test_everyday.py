@@ -64,7 +64,7 @@ def test_bash_completes() -> None:
         "clew show ",
     )
     assert {"ask", "approvals"} <= set(found[0])
-    assert found[1:3] == [["--strategy", "--steps", "--store"], ["offline"]]
+    assert found[1:3] == [["--strategy", "--steps", "--stop", "--store"], ["offline"]]
     # Bash takes a colon for the end of a word, and replaces only what follows it.
     assert found[3] == ["gpt-4.1-mini", "gpt-4.1-nano"]
     assert "openai:gpt-4.1-mini" in found[4]

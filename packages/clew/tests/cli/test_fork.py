@@ -129,7 +129,7 @@ def test_a_word_may_follow(run_id: str) -> None:
         ("steps=9", "--set steps: there is no such key: did you mean limits.steps?"),
         (
             "temperatur=1",
-            "--set temperatur: there is no such key: did you mean params.temperature?",
+            "--set temperatur: there is no such key: did you mean settings.temperature?",
         ),
         ("store=x", "--set store: there is no such key"),
         ("observation.1.1=@nosuch", "nosuch cannot be read: "),

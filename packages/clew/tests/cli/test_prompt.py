@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew import Agent, Image, Instructions, Limits, run_sync, tool
+from clew import Agent, Image, Instructions, Limits, ModelSettings, run_sync, tool
 from clew.context import PROMPT, Variant
 from clew.core.events import Reply, Wire
 from clew.testing.models import ScriptedModel, act, finish, say
@@ -68,7 +68,7 @@ def test_a_step_is_chosen_and_programs_get_json() -> None:
 
 def test_a_landing_of_a_text_format_shows_its_stop_sequences_and_no_tools() -> None:
     steps = ["Action 1: peek[a]", "Action 2: Finish[7]"]
-    model = ScriptedModel(steps, params={"temperature": 0})
+    model = ScriptedModel(steps, settings=ModelSettings(temperature=0))
     agent = Agent(model=model, tools=[peek], codec="paper", limits=Limits(steps=1))
     run_sync(agent, "What is there?")
     shown = clew("show", "last", "--prompt").out

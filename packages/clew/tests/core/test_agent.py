@@ -13,6 +13,7 @@ from clew import (
     Evidence,
     Instructions,
     Limits,
+    ModelSettings,
     Observation,
     Result,
     Tool,
@@ -509,6 +510,6 @@ class Dice:
 
 
 async def test_a_model_that_takes_a_seed_has_that_of_its_agent() -> None:
-    agent = Agent(model=Dice(), seed=7)
+    agent = Agent(model=Dice(), settings=ModelSettings(seed=7))
     assert (await run(agent, "Throw.", store=MemoryStore())).answer == "7"
-    assert (await run(agent.replace(seed=8), "Throw.", store=MemoryStore())).answer == "8"
+    assert (await run(agent.seeded(8), "Throw.", store=MemoryStore())).answer == "8"

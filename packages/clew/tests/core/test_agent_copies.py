@@ -15,6 +15,7 @@ from clew import (
     Context,
     Limits,
     MemoryStore,
+    ModelSettings,
     Trajectory,
     Verdict,
     read,
@@ -68,7 +69,13 @@ def stern(call: Call, trajectory: Trajectory) -> Verdict | None:
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_copy_is_the_same_agent(way: Callable[[Agent], Agent]) -> None:
-    agent = Agent("offline", prompt="Be brief.", limits=Limits(steps=3), guards=[stern], seed=4)
+    agent = Agent(
+        "offline",
+        prompt="Be brief.",
+        limits=Limits(steps=3),
+        guards=[stern],
+        settings=ModelSettings(seed=4),
+    )
     again = way(agent)
     assert again is not agent
     assert (again, again.spec) == (agent, agent.spec)

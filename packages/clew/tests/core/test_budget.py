@@ -14,6 +14,7 @@ from clew import (
     Agent,
     Limits,
     MemoryStore,
+    ModelSettings,
     Result,
     Retry,
     ToolError,
@@ -163,11 +164,13 @@ class TestReserving:
         )
 
     async def test_the_most_a_reply_may_take_is_reserved_where_it_is_known(self) -> None:
-        model = ScriptedModel(SCRIPT, params={"max_tokens": 6_000})
+        model = ScriptedModel(SCRIPT, settings=ModelSettings(max_tokens=6_000))
         who = Agent(model=model, tools=TOOLS, limits=Limits(tokens=5_000))
-        found, _ = await played(who.replace(model=ScriptedModel([say("x")], params=model.params)))
+        found, _ = await played(
+            who.replace(model=ScriptedModel([say("x")], settings=model.settings))
+        )
         assert (found.status, found.steps) == ("bound", 1)
-        short = ScriptedModel(SCRIPT, params={"max_tokens": 20})
+        short = ScriptedModel(SCRIPT, settings=ModelSettings(max_tokens=20))
         found, _ = await played(who.replace(model=short, limits=Limits(tokens=1_500)))
         assert found.status == "answered"
 
@@ -515,9 +518,9 @@ def record_usage(record: Trajectory) -> Usage:
 
 
 def test_parameters_say_how_much_a_reply_may_take() -> None:
-    assert max_answer_tokens({"max_completion_tokens": 7, "temperature": 0}) == 7
+    assert max_answer_tokens({"max_tokens": 7, "temperature": 0}) == 7
     assert max_answer_tokens({"max_tokens": True}) is None
-    assert max_answer_tokens({"max_tokens": "9", "maxOutputTokens": 8}) == 8
+    assert max_answer_tokens({"max_tokens": "9", "temperature": 8}) is None
     assert max_answer_tokens({}) is None
 
 
@@ -541,8 +544,8 @@ WORLDS = st.fixed_dictionaries({
 async def test_whatever_calls_take_no_bound_is_passed_by_more_than_one_call(
     world: dict[str, Any],
 ) -> None:
-    params = {} if world["most"] is None else {"max_tokens": world["most"]}
-    model = replace(costing(*world["usages"], rates=world["rates"]), params=params)
+    told = ModelSettings(max_tokens=world["most"])
+    model = replace(costing(*world["usages"], rates=world["rates"]), settings=told)
     limits = Limits(steps=world["steps"], tokens=world["tokens"], cost=world["cost"])
     who = Agent(model=model, tools=TOOLS, limits=limits)
     await run(who, "What are they?", store=(store := MemoryStore()), run_id="run")

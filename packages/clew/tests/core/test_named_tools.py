@@ -109,4 +109,4 @@ def test_other_tools_leave_out_what_was_said_of_the_rest() -> None:
     with pytest.raises(ConfigError, match="names 'send', which is no tool of this agent"):
         agent.replace(tools=[find_person], limits=limits)
     assert agent.replace(tools=()).limits.calls_per_tool == {}
-    assert agent.replace(seed=3).limits is limits
+    assert agent.seeded(3).limits is limits

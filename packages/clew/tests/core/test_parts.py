@@ -459,8 +459,8 @@ class OddFormat:
         ({"output_type": int}, "an agent has no 'output_type': say answer$"),
         ({"response_format": int}, "an agent has no 'response_format': say answer$"),
         ({"max_iterations": 5}, r"no 'max_iterations': say limits=Limits\(steps=…\)$"),
-        ({"max_tokens": 5}, r"no 'max_tokens': say limits=Limits\(tokens=…\)$"),
-        ({"temperature": 1}, r"no 'temperature': say model=resolve\(name, params=.*\)$"),
+        ({"max_tokens": 5}, r"no 'max_tokens': say settings=ModelSettings\(max_tokens=…\)$"),
+        ({"temperature": 1}, r"no 'temperature': say settings=ModelSettings\(temperature=…\)$"),
         ({"store": "x"}, r"an agent has no 'store': say run\(agent, goal, store=…\)$"),
         ({"tries": 5, "zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
         ({"prompt": ["x" * 58]}, r"prompt is \['x{57}… \(list\): give a text"),
@@ -489,7 +489,7 @@ def test_an_agent_without_a_model_says_so() -> None:
 def test_a_part_may_say_itself_why_it_cannot_be_used() -> None:
     class Keyless(ScriptedModel):
         def __getattribute__(self, name: str) -> Any:
-            if name == "params":
+            if name == "settings":
                 raise ConfigError("no key: set KEY")
             return super().__getattribute__(name)
 

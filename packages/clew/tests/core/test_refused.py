@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, Limits, MemoryStore, run, tool
+from clew import Agent, ConfigError, Limits, MemoryStore, ModelSettings, run, tool
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.scenarios import Point
 
@@ -73,11 +73,15 @@ class Loud(enum.Enum):
         ({"fallback": {1: "one"}}, "fallback"),
         ({"fallback": Point(1, 2)}, "fallback"),
         ({"fallback": "half \ud83d"}, "fallback"),
-        ({"model": ScriptedModel([], params={"top": {1}})}, "the model's params"),
-        ({"model": ScriptedModel([], params={"top": object()})}, "the model's params"),
-        ({"seed": "x"}, "seed is 'x': give a whole number"),
-        ({"seed": 1.5}, "seed is 1.5: give a whole number"),
-        ({"seed": object()}, "seed is <object"),
+        (
+            {"model": ScriptedModel([], settings=ModelSettings(extra={"top": {1}}))},
+            "the model's settings",
+        ),
+        (
+            {"model": ScriptedModel([], settings=ModelSettings(extra={"t": object()}))},
+            "the model's settings",
+        ),
+        ({"settings": {"seed": 1}}, "settings is {'seed': 1}"),
         ({"tries": "2"}, "tries is '2': give 0 or more"),
         ({"tries": 1.5}, "tries is 1.5: give 0 or more"),
     ],

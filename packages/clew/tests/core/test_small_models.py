@@ -13,6 +13,7 @@ from clew import (
     Limits,
     MemoryStore,
     ModelError,
+    ModelSettings,
     NoProgress,
     prompt_of,
     read,
@@ -346,7 +347,13 @@ async def test_the_grammar_leaves_it_out_too_and_what_is_declared_stays() -> Non
     same = act("search", query="mill")
     for codec in ("native", "labelled"):
         script = (same, same, finish("1850"))
-        model = watched(*script, codec=codec, tools=TOOLS, name=SMALL, params={"grammar": True})
+        model = watched(
+            *script,
+            codec=codec,
+            tools=TOOLS,
+            name=SMALL,
+            settings=ModelSettings(extra={"grammar": True}),
+        )
         await run(Agent(model, TOOLS, codec=codec), "When?", store=MemoryStore())
         sent = model.sent
         assert ["search" in prompt.grammar for prompt in sent] == [True, True, False]

@@ -19,6 +19,7 @@ from clew import (
     Limits,
     MemoryStore,
     ModelError,
+    ModelSettings,
     Result,
     Retry,
     delegate,
@@ -308,7 +309,11 @@ async def test_a_summary_is_held_to_it_too() -> None:
 async def test_what_drips_is_held_to_the_timeout_of_a_model(way: str, stream: bool) -> None:
     with server(WAYS[way]) as address:
         model = openai_chat(
-            "m", base_url=f"{address}/v1", api_key="k", timeout=0.2, retries=Retry(times=1, delay=0)
+            "m",
+            base_url=f"{address}/v1",
+            api_key="k",
+            settings=ModelSettings(timeout=0.2),
+            retries=Retry(times=1, delay=0),
         )
         agent = Agent(model)
         with (

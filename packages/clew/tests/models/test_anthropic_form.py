@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import ModelSettings
 from clew.models.anthropic.schema import reply_schema
 from clew_testing.servers.anthropic_rules import check
 from clew_testing.servers.anthropic_server import Fail, Say, Turn
@@ -98,26 +99,30 @@ def test_whatever_is_asked_for_is_taken(schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "params", "sent"),
+    ("form", "settings", "sent"),
     [
         (None, {}, None),
         (FORM, {}, {"format": {"type": "json_schema", "schema": CLOSED}}),
         (
             FORM,
-            {"output_config": {"effort": "low"}},
+            {"effort": "low"},
             {"effort": "low", "format": {"type": "json_schema", "schema": CLOSED}},
         ),
-        (None, {"output_config": {"effort": "low"}}, {"effort": "low"}),
+        (None, {"effort": "low"}, {"effort": "low"}),
         (
             FORM,
-            {"output_config": {"format": {"type": "json_schema", "schema": TEXT}}},
+            {"extra": {"output_config": {"format": {"type": "json_schema", "schema": TEXT}}}},
             {"format": {"type": "json_schema", "schema": TEXT}},
         ),
         ({"type": "object"}, {}, None),
     ],
 )
-async def test_what_is_asked_for(form: Any, params: Any, sent: Any) -> None:
-    async with over([Say("{}"), Say("{}")], params=params) as (model, server, _):
+async def test_what_is_asked_for(form: Any, settings: Any, sent: Any) -> None:
+    async with over([Say("{}"), Say("{}")], settings=ModelSettings(**settings)) as (
+        model,
+        server,
+        _,
+    ):
         for _ in range(2):
             await model.complete(talk(reply_schema=form, calls="none"))
     assert [seen.body.get("output_config") for seen in server.requests] == [sent, sent]

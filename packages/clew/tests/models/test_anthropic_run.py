@@ -10,6 +10,7 @@ from clew import (
     Image,
     Limits,
     MemoryStore,
+    ModelSettings,
     Tool,
     read,
     replay,
@@ -24,7 +25,7 @@ from clew.models.anthropic.messages import anthropic_messages
 from clew_testing.servers.anthropic_server import AnthropicServer, Say, Turn
 
 PIXEL = b"\x89PNG"
-ADAPTIVE = {"thinking": {"type": "adaptive"}}
+ADAPTIVE = ModelSettings(extra={"thinking": {"type": "adaptive"}})
 
 
 @tool(effect="read")
@@ -65,7 +66,7 @@ def looked(*names: str) -> list[tuple[str, str]]:
 
 
 async def play(
-    script: list[Turn], *tools: Tool, streamed: bool = False, params: Any = None, **agent: Any
+    script: list[Turn], *tools: Tool, streamed: bool = False, settings: Any = None, **agent: Any
 ) -> tuple[Any, list[Any]]:
     """A run, what it sent, and the same run replayed from its record."""
     store = MemoryStore()
@@ -74,7 +75,7 @@ async def play(
             "scripted",
             base_url=server.base_url,
             api_key="k",
-            params=params or {},
+            settings=settings or ModelSettings(),
             retries=Retry(times=0),
         )
         agent = {"prompt": PROMPT.replace(variants=()), **agent}
@@ -98,7 +99,7 @@ async def test_several_steps_with_thinking_and_parallel_calls(streamed: bool) ->
     done, sent = await play(
         script,
         streamed=streamed,
-        params=ADAPTIVE,
+        settings=ADAPTIVE,
         prompt=PROMPT.replace(variants=(), tell_left="always"),
         limits=Limits(steps=9),
     )
@@ -121,7 +122,7 @@ async def test_a_landing_forbids_calls_and_asks_for_the_form() -> None:
         Say("", looked("a"), reasoning="First."),
         Say('{"name": "a", "pages": 3}', reasoning="Enough."),
     ]
-    done, sent = await play(script, answer=Found, limits=Limits(steps=1), params=ADAPTIVE)
+    done, sent = await play(script, answer=Found, limits=Limits(steps=1), settings=ADAPTIVE)
     assert (done.status, done.answer) == ("bound", {"name": "a", "pages": 3})
     assert sent[0].get("tool_choice") is None
     last = sent[1]

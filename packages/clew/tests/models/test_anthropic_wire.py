@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew import ModelSettings
 from clew.core.events import Reply, Wire
 from clew.core.interfaces import Part, Prompt
 from clew_testing.servers.anthropic_server import Fail, Say, Send, Turn
@@ -69,7 +70,11 @@ async def test_what_the_provider_compacted_goes_back_whole(streamed: bool) -> No
     said = [Say("", more={"blocks": blocks}), Say("Done.")]
     parts: list[Part] = []
     asked = {"context_management": {"edits": [{"type": "compact_20260112"}]}}
-    async with over(said, retries=few(0), params=asked) as (model, server, _):
+    async with over(said, retries=few(0), settings=ModelSettings(extra=asked)) as (
+        model,
+        server,
+        _,
+    ):
         for _ in said:
             reply = again(await model.complete(talk(*parts), watcher(streamed=streamed)))
             parts += step(reply)
@@ -222,7 +227,11 @@ async def test_steps_of_another_model_before_one_that_must_think() -> None:
     thinking = {"type": "enabled", "budget_tokens": 2048}
     said = Part("assistant", "", calls=(call("search", id="a"),))
     parts = (said, *results(said.calls))
-    async with over([Say("Ok."), Say("Ok.")], params={"thinking": thinking}) as (model, server, _):
+    async with over([Say("Ok."), Say("Ok.")], settings=ModelSettings(reasoning_tokens=2048)) as (
+        model,
+        server,
+        _,
+    ):
         for _ in range(2):
             await model.complete(talk(*parts))
     assert [seen.body.get("thinking") for seen in server.requests] == [thinking, None, None]
@@ -234,7 +243,7 @@ async def test_what_one_run_is_refused_another_still_has(caplog: pytest.LogCaptu
     said = Part("assistant", "", calls=(call("search", id="a"),))
     other = (Part("system", "Be brief."), Part("user", "And that?"))
     script = [Say("Ok.")] * 4
-    async with over(script, params={"thinking": thinking}) as (model, server, _):
+    async with over(script, settings=ModelSettings(reasoning_tokens=2048)) as (model, server, _):
         for _ in range(2):
             await model.complete(talk(said, *results(said.calls)))
             await model.complete(Prompt(other, (), (), (SEARCH,)))
@@ -247,7 +256,11 @@ async def test_without_a_head_nothing_tells_conversations_apart() -> None:
     thinking = {"type": "enabled", "budget_tokens": 2048}
     said = Part("assistant", "", calls=(call("search", id="a"),))
     parts = (HEAD[1], said, *results(said.calls))
-    async with over([Say("Ok."), Say("Ok.")], params={"thinking": thinking}) as (model, server, _):
+    async with over([Say("Ok."), Say("Ok.")], settings=ModelSettings(reasoning_tokens=2048)) as (
+        model,
+        server,
+        _,
+    ):
         for _ in range(2):
             await model.complete(Prompt((), parts, (), (SEARCH,)))
     assert [seen.body.get("thinking") for seen in server.requests] == [thinking, None, None]
@@ -255,10 +268,11 @@ async def test_without_a_head_nothing_tells_conversations_apart() -> None:
 
 @pytest.mark.parametrize("kind", ["enabled", "adaptive", "between_tools"])
 async def test_manual_and_adaptive_thinking_go_on_after_their_own_steps(kind: str) -> None:
-    thinking = {"type": kind} | ({"budget_tokens": 1024} if kind == "enabled" else {})
+    adaptive = ModelSettings(extra={"thinking": {"type": kind}})
+    settings = ModelSettings(reasoning_tokens=1024) if kind == "enabled" else adaptive
     parts: list[Part] = []
     script: list[Turn] = [THOUGHT, THOUGHT, Say("Done.", reasoning="Yes.")]
-    async with over(script, params={"thinking": thinking}, retries=few(0)) as (model, server, _):
+    async with over(script, settings=settings, retries=few(0)) as (model, server, _):
         for _ in range(3):
             parts += step(again(await model.complete(talk(*parts, calls="required"))))
     assert len(server.requests) == 3

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import ModelSettings
 from clew.core.events import Image
 from clew.core.interfaces import Part, Prompt, Tool
 from clew.models.anthropic.messages import anthropic_messages
+from clew.models.anthropic.prompt import MARK as ENDS
 from clew.models.anthropic.prompt import PromptStyle, body, declare, head, write
 from clew.models.tool_names import NameRules, toolbox
 from clew.support.errors import ConfigError
@@ -48,8 +50,8 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
         Part("assistant", "It is late."),
     )
     tail = (Part("user", "Two steps left."),)
-    params = {"temperature": 0.5, "max_tokens": 99}
-    async with over([Say("Ok.")], params=params) as (model, server, _):
+    settings = ModelSettings(temperature=0.5, max_tokens=99)
+    async with over([Say("Ok.")], settings=settings) as (model, server, _):
         await model.complete(talk(*parts, tail=tail))
     seen = server.requests[0]
     assert unmarked(seen.body) == {
@@ -85,7 +87,11 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
 
 async def test_a_part_is_encoded_once_and_its_bytes_stay_the_same() -> None:
     prompt = ask(tools=(SEARCH,))
-    async with over([Say("One."), Say("Two.")], cache=False) as (model, server, _):
+    async with over([Say("One."), Say("Two.")], settings=ModelSettings(cache="off")) as (
+        model,
+        server,
+        _,
+    ):
         await model.complete(prompt)
         kept = [dict(part.encoded) for part in prompt]
         more = (Part("assistant", "One."), Part("user", "Go."))
@@ -117,7 +123,7 @@ async def test_what_may_be_kept_is_marked_four_times_at_most() -> None:
 
 
 async def test_the_marks_can_be_left_out() -> None:
-    async with over([Say("Ok.")], cache=False) as (model, server, _):
+    async with over([Say("Ok.")], settings=ModelSettings(cache="off")) as (model, server, _):
         await model.complete(talk())
     assert b"cache_control" not in server.requests[0].raw
 
@@ -217,18 +223,18 @@ async def test_pictures_that_are_refused_are_named_from_then_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("calls", "params", "expected"),
+    ("calls", "settings", "expected"),
     [
         ("auto", {}, None),
         ("none", {}, {"type": "none"}),
         ("required", {}, {"type": "any"}),
-        ("required", {"thinking": {"type": "adaptive"}}, None),
-        ("required", {"thinking": {"type": "disabled"}}, {"type": "any"}),
-        ("none", {"thinking": {"type": "adaptive"}}, {"type": "none"}),
+        ("required", {"extra": {"thinking": {"type": "adaptive"}}}, None),
+        ("required", {"effort": "none"}, {"type": "any"}),
+        ("none", {"extra": {"thinking": {"type": "adaptive"}}}, {"type": "none"}),
     ],
 )
-async def test_calls_become_the_tool_choice(calls: Any, params: Any, expected: Any) -> None:
-    async with over([Say("Ok.")], params=params) as (model, server, _):
+async def test_calls_become_the_tool_choice(calls: Any, settings: Any, expected: Any) -> None:
+    async with over([Say("Ok.")], settings=ModelSettings(**settings)) as (model, server, _):
         await model.complete(talk(calls=calls))
     assert server.requests[0].body.get("tool_choice") == expected
     assert len(server.requests[0].body["tools"]) == 1
@@ -253,15 +259,15 @@ async def test_without_tools_no_key_speaks_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("params", "tokens"),
+    ("settings", "tokens"),
     [
         ({}, 16_000),
         ({"max_tokens": 1}, 1),
-        ({"thinking": {"type": "enabled", "budget_tokens": 20_000}}, 36_000),
+        ({"reasoning_tokens": 20_000}, 36_000),
     ],
 )
-async def test_how_long_a_reply_may_be(params: Any, tokens: int) -> None:
-    async with over([Say("Ok.")], params=params) as (model, server, _):
+async def test_how_long_a_reply_may_be(settings: Any, tokens: int) -> None:
+    async with over([Say("Ok.")], settings=ModelSettings(**settings)) as (model, server, _):
         await model.complete(ask())
     assert server.requests[0].body["max_tokens"] == tokens
 
@@ -274,7 +280,7 @@ async def test_a_model_that_writes_less_is_asked_for_less() -> None:
 
 
 async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
-    async with over([Say("Ok.")], params={"stop_sequences": ["END"]}) as (model, server, _):
+    async with over([Say("Ok.")], settings=ModelSettings(stop=("END",))) as (model, server, _):
         await model.complete(ask(stop=("\nObservation", "END", "\n\n")))
     assert server.requests[0].body["stop_sequences"] == ["END", "\nObservation"]
 
@@ -309,7 +315,9 @@ async def test_a_refusal_that_stays_is_told() -> None:
 def test_parameters_that_the_adapter_writes_are_refused() -> None:
     with pytest.raises(ConfigError, match="cache_control, messages, stream are written by the"):
         anthropic_messages(
-            "m", api_key="k", params={"stream": 1, "messages": [], "cache_control": 1}
+            "m",
+            api_key="k",
+            settings=ModelSettings(extra={"stream": 1, "messages": [], "cache_control": 1}),
         )
 
 
@@ -390,7 +398,7 @@ def test_whatever_was_said_is_taken(parts: list[Part]) -> None:
     whole = [each for part in parts for each in (part, *results(part.calls))]
     box = toolbox((SEARCH,), NAMES, declare)
     written = write(Prompt((), whole), PromptStyle(("anthropic", "m"), box))
-    sent = msgspec.json.decode(body(head("m", {}, 9), written, box, {}, marked=True))
+    sent = msgspec.json.decode(body(head("m", {}, 9), written, box, {}, mark=ENDS))
     check(sent)
     said = [part.text for part in parts if part.text.strip() and part.role != "system"]
     blocks = [block for message in sent["messages"] for block in message["content"]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, Limits, MemoryStore, run
+from clew import Agent, Limits, MemoryStore, ModelSettings, run
 from clew import tool as make_tool
 from clew.core.events import Finish, Image, Usage
 from clew.core.interfaces import Part, Prompt
@@ -43,7 +43,9 @@ async def test_the_prompt_is_one_text_that_the_model_goes_on_with() -> None:
         (Part("user", "Step 2."),),
         stop=("\nObservation ",),
     )
-    async with completions([Say("Ok.")], params={"temperature": 0.0, "stop": "END"}) as found:
+    async with completions(
+        [Say("Ok.")], settings=ModelSettings(temperature=0.0, stop=("END",))
+    ) as found:
         model, server, _ = found
         await model.complete(prompt)
     assert server.requests[0].path == "/v1/completions"
@@ -61,7 +63,7 @@ async def test_the_prompt_is_one_text_that_the_model_goes_on_with() -> None:
 
 async def test_a_part_is_encoded_once() -> None:
     prompt = ask()
-    async with completions([Say("Ok."), Say("Ok.")], params={"max_tokens": 9}) as found:
+    async with completions([Say("Ok."), Say("Ok.")], settings=ModelSettings(max_tokens=9)) as found:
         model, server, _ = found
         await model.complete(prompt)
         first = [dict(part.encoded) for part in prompt]
@@ -104,7 +106,7 @@ def test_native_calls_are_refused_before_the_first_request() -> None:
 @pytest.mark.parametrize("params", [{"n": 2, "echo": True}, {"echo": True, "n": 1}])
 def test_parameters_that_the_adapter_writes_are_refused(params: Any) -> None:
     with pytest.raises(ConfigError, match="the parameters echo, n are written by the adapter"):
-        openai_completions("m", api_key=KEY, params=params)
+        openai_completions("m", api_key=KEY, settings=ModelSettings(extra=params))
 
 
 FORM: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -149,7 +151,11 @@ async def test_a_form_is_asked_for_where_the_server_knows_it(
 async def test_the_users_own_form_wins() -> None:
     own = {"guided_json": {"type": "string"}}
     with OpenAIServer([Say("x")], key=KEY, also=frozenset(own)) as server:
-        options: dict[str, Any] = {"base_url": server.base_url, "api_key": KEY, "params": own}
+        options: dict[str, Any] = {
+            "base_url": server.base_url,
+            "api_key": KEY,
+            "settings": ModelSettings(extra=own),
+        }
         model = openai_completions("m", provider="vllm-completions", **options)
         await model.complete(ask(reply_schema=FORM))
         await model.close()

@@ -10,6 +10,7 @@ import pytest
 from google import genai
 from google.genai import types
 
+from clew import ModelSettings
 from clew.models.gemini.model import google_gemini
 from clew.support.errors import ConfigError, ModelError, TooLongError
 from clew_testing.servers.gemini_server import GeminiServer
@@ -161,7 +162,9 @@ async def test_nobody_listens_at_the_address() -> None:
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_server_that_does_not_answer_is_left(streamed: bool) -> None:
-    async with over([Delay(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
+    async with over(
+        [Delay(), *[OK] * 20], settings=ModelSettings(timeout=0.2), retries=few(20)
+    ) as (model, _, waits):
         answer = await model.complete(ask(), watcher(streamed=streamed))
         assert answer.text == "Ok."
         assert waits  # more than one where the machine is too busy to answer in time

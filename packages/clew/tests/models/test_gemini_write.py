@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import ModelSettings
 from clew.core.events import Image, RawCall, Wire
 from clew.core.interfaces import Part, Prompt, Role
 from clew.models.gemini.model import fits, google_gemini
@@ -41,8 +42,9 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
     )
     head = (Part("system", "Be brief."), Part("system", "Be kind."), Part("user", "What is it?"))
     prompt = Prompt(head, parts, (Part("user", "Two steps left."),), TOOLS)
-    params = {"temperature": 0.5, "safetySettings": [], "thinkingConfig": {"thinkingLevel": "low"}}
-    async with over([Say("Ok.")], params=params) as (model, server, _):
+    extra = {"safetySettings": [], "thinkingConfig": {"includeThoughts": False}}
+    settings = ModelSettings(temperature=0.5, effort="low", extra=extra)
+    async with over([Say("Ok.")], settings=settings) as (model, server, _):
         await model.complete(prompt)
     seen = server.requests[0]
     args = {"query": "x"}
@@ -87,7 +89,10 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
                 ]
             }
         ],
-        "generationConfig": {"temperature": 0.5, "thinkingConfig": {"thinkingLevel": "low"}},
+        "generationConfig": {
+            "temperature": 0.5,
+            "thinkingConfig": {"thinkingLevel": "low", "includeThoughts": False},
+        },
         "safetySettings": [],
     }
     assert seen.headers["x-goog-api-key"] == KEY
@@ -272,7 +277,7 @@ async def test_pictures_are_shown_beside_the_results() -> None:
 
 
 async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
-    async with over([Say("Ok.")], params={"stopSequences": ["END"]}) as (model, server, _):
+    async with over([Say("Ok.")], settings=ModelSettings(stop=("END",))) as (model, server, _):
         await model.complete(ask(stop=("\nObservation", "END")))
         with pytest.raises(ConfigError, match="6 stop sequences, of which the API takes 5"):
             await model.complete(ask(stop=tuple("abcde")))
@@ -282,9 +287,9 @@ async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
 
 
 def test_parameters_that_the_adapter_writes_are_refused() -> None:
-    params = {"response_mime_type": "text/plain", "toolConfig": {}, "topP": 1}
+    extra = {"response_mime_type": "text/plain", "toolConfig": {}, "topK": 1}
     with pytest.raises(ConfigError, match="response_mime_type, toolConfig are written by the"):
-        google_gemini("m", api_key="k", params=params)
+        google_gemini("m", api_key="k", settings=ModelSettings(extra=extra))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x?key=y", "../files"])
@@ -504,7 +509,9 @@ async def test_ids_are_left_out_where_they_are_unknown() -> None:
 
 async def test_what_is_refused_without_a_way_around_is_told_at_once() -> None:
     said = ["stop_sequences", "thought signature", "response_schema", "image", "thinking", "odd"]
-    async with over([Fail(400, each) for each in said], params={"thinkingConfig": {}}) as (
+    async with over(
+        [Fail(400, each) for each in said], settings=ModelSettings(extra={"thinkingConfig": {}})
+    ) as (
         model,
         server,
         _,

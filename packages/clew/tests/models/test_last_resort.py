@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, ModelError, replay, resume, run
+from clew import Agent, MemoryStore, ModelError, ModelSettings, replay, resume, run
 from clew.core.events import Thought
 from clew.core.interfaces import Part, Prompt, Retry
 from clew.core.journal import load
@@ -122,8 +122,8 @@ async def test_where_that_does_not_help_the_first_error_is_told(name: str) -> No
 @pytest.mark.parametrize(
     ("said", "params"),
     [
-        ("seed: must be a number", {"seed": "x"}),
-        ("Invalid value for 'reasoning_effort'", {"reasoning_effort": "extreme"}),
+        ("store: must be a boolean", {"store": "x"}),
+        ("Invalid value for 'verbosity'", {"verbosity": "extreme"}),
         ("unsupported service_tier", {"service_tier": "vip"}),
         ("frequency_penalty is out of range", {"frequency_penalty": 9}),
         ("logit_bias: not a mapping", {"logit_bias": []}),
@@ -137,7 +137,7 @@ async def test_where_that_does_not_help_the_first_error_is_told(name: str) -> No
     ],
 )
 async def test_what_is_about_something_else_is_told_at_once(said: str, params: Any) -> None:
-    async with over([Fail(400, said)], params=params) as (model, server, _):
+    async with over([Fail(400, said)], settings=ModelSettings(extra=params)) as (model, server, _):
         with pytest.raises(ModelError, match="refused the request"):
             await model.complete(spoken())
     assert len(server.requests) == 1

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, MemoryStore, run, tool
+from clew import Agent, ConfigError, MemoryStore, ModelSettings, run, tool
 from clew.models.resolve import resolve
 from clew_testing.servers.openai_server import OpenAIServer, Say
 
@@ -50,5 +50,9 @@ _LAST = {
 
 def test_the_choice_of_calls_is_no_parameter_and_it_is_said_what_is() -> None:
     with pytest.raises(ConfigError, match="tool_choice are written by the adapter") as caught:
-        resolve("openai:m", env={"OPENAI_API_KEY": "k"}, params={"tool_choice": "required"})
+        resolve(
+            "openai:m",
+            env={"OPENAI_API_KEY": "k"},
+            settings=ModelSettings(extra={"tool_choice": "required"}),
+        )
     assert "codec='json'" in str(caught.value)

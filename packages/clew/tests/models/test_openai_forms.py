@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, Limits, MemoryStore, run
+from clew import Agent, Limits, MemoryStore, ModelSettings, run
 from clew import tool as make_tool
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.response_schema import fit
@@ -216,7 +216,7 @@ async def test_without_the_word_json_there_is_no_json_mode() -> None:
 async def test_the_users_own_form_wins_and_its_refusal_is_told() -> None:
     own = {"response_format": {"type": "text"}}
     refusal = Fail(400, "response_format is not supported with this model")
-    async with over([Say("Ok."), refusal], params=own) as (model, server, _):
+    async with over([Say("Ok."), refusal], settings=ModelSettings(extra=own)) as (model, server, _):
         await model.complete(ask(reply_schema=STRICT[1]))
         with pytest.raises(ModelError, match="response_format is not supported"):
             await model.complete(ask(reply_schema=STRICT[1]))

@@ -8,6 +8,7 @@ import httpx2
 import openai
 import pytest
 
+from clew import ModelSettings
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price
 from clew.support.errors import ConfigError, ModelError, TooLongError
@@ -195,17 +196,29 @@ async def test_being_asked_too_much_uses_up_patience_and_no_tries(
 
 async def test_a_server_that_hangs_is_not_waited_for_at_every_try() -> None:
     script: list[Turn] = [Fail(500), Delay(), *[OK] * 20]
-    async with over(script, timeout=0.2, total=60.0, retries=few(20)) as (model, _, waits):
+    async with over(script, settings=ModelSettings(timeout=0.2), total=60.0, retries=few(20)) as (
+        model,
+        _,
+        waits,
+    ):
         assert (await model.complete(ask())).text == "Ok."
         assert len(waits) >= 2  # more where the machine is too busy to answer in time
-    async with over([Delay(), Delay(), OK], timeout=2.0, total=3.0) as (model, server, _):
+    async with over([Delay(), Delay(), OK], settings=ModelSettings(timeout=2.0), total=3.0) as (
+        model,
+        server,
+        _,
+    ):
         with pytest.raises(ModelError, match=r"did not answer within 3 s, over all tries"):
             await model.complete(ask())
         assert len(server.requests) == 2
 
 
 async def test_a_stream_that_has_begun_may_take_longer() -> None:
-    async with over([Delay(SAID, 700)], timeout=2.0, total=2.0) as (model, server, _):
+    async with over([Delay(SAID, 700)], settings=ModelSettings(timeout=2.0), total=2.0) as (
+        model,
+        server,
+        _,
+    ):
         reply = await model.complete(ask(), listener([]))
         assert (reply.text, reply.finish) == ("One two ", "cut")
         assert len(server.requests) == 1  # for another there was no time left
@@ -235,11 +248,17 @@ async def test_nobody_listens_at_the_address() -> None:
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_server_that_does_not_answer_is_left(streamed: bool) -> None:
-    async with over([Delay(), *[OK] * 20], timeout=0.2, retries=few(20)) as (model, _, waits):
+    async with over(
+        [Delay(), *[OK] * 20], settings=ModelSettings(timeout=0.2), retries=few(20)
+    ) as (model, _, waits):
         reply = await model.complete(ask(), watcher(streamed=streamed))
         assert reply.text == "Ok."
         assert waits  # more than one where the machine is too busy to answer in time
-    async with over([Delay()], timeout=0.2, retries=few(0)) as (model, _, _):
+    async with over([Delay()], settings=ModelSettings(timeout=0.2), retries=few(0)) as (
+        model,
+        _,
+        _,
+    ):
         with pytest.raises(ModelError, match=r"did not answer within 0.2 s"):
             await model.complete(ask(), watcher(streamed=streamed))
 

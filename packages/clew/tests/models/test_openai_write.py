@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import ModelSettings
 from clew.core.events import Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.chat import openai_chat
@@ -28,7 +29,11 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
     )
     head = (Part("system", "Be brief."), Part("user", "What is it?"))
     prompt = Prompt(head, parts, (Part("user", "Two steps left."),), (tool("search"),))
-    async with over([Say("Ok.")], params={"temperature": 0.5, "seed": 7}) as (model, server, _):
+    async with over([Say("Ok.")], settings=ModelSettings(temperature=0.5, seed=7)) as (
+        model,
+        server,
+        _,
+    ):
         await model.complete(prompt)
     body = server.requests[0].body
     assert body["model"] == "scripted"
@@ -156,7 +161,7 @@ def test_every_part_decodes_to_what_it_said(text: str, calls: bool) -> None:
 
 
 async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
-    async with over([Say("Ok.")], params={"stop": "END"}) as (model, server, _):
+    async with over([Say("Ok.")], settings=ModelSettings(stop=("END",))) as (model, server, _):
         await model.complete(ask(stop=("\nObservation", "END")))
         with pytest.raises(ConfigError, match="5 stop sequences, of which the API takes 4"):
             await model.complete(ask(stop=("a", "b", "c", "d")))
@@ -166,7 +171,11 @@ async def test_stop_sequences_of_codec_and_parameters_go_out_together() -> None:
 
 def test_parameters_that_the_adapter_writes_are_refused() -> None:
     with pytest.raises(ConfigError, match="messages, stream are written by the adapter"):
-        openai_chat("m", api_key="k", params={"stream": True, "messages": [], "top_p": 1})
+        openai_chat(
+            "m",
+            api_key="k",
+            settings=ModelSettings(extra={"stream": True, "messages": [], "user": "x"}),
+        )
 
 
 REASONED = {"reasoning_content": "First …", "reasoning_details": [{"index": 0}]}

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
-from clew import ConfigError, ModelError
+from clew import ConfigError, ModelError, ModelSettings
 from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
@@ -30,20 +30,19 @@ MAKERS: list[Any] = [
 HERE = "http://127.0.0.1:9/v1"
 
 WRONG = [
-    ("timout", 3, "did you mean timeout?"),
-    ("time_out", 3, "did you mean timeout?"),
+    ("timeout", 3, "it is a setting, settings=ModelSettings(timeout=…)"),
     ("base_ulr", HERE, "did you mean base_url?"),
     ("apikey", "x", "did you mean api_key?"),
     ("header", {}, "did you mean headers?"),
     ("retry", 3, "did you mean retries?"),
     ("price", {}, "did you mean prices?"),
     ("proxy_", "", "did you mean proxy?"),
-    ("param", {}, "did you mean params?"),
-    ("temperature", 0, "a parameter of the provider goes into params"),
-    ("top_p", 0.5, "goes into params, as params={'top_p': …}"),
-    ("max_tokens", 9, "goes into params"),
-    ("stream", True, "goes into params"),
-    ("seed", 1, "goes into params"),
+    ("setting", {}, "did you mean settings?"),
+    ("temperature", 0, "it is a setting, settings=ModelSettings(temperature=…)"),
+    ("top_p", 0.5, "settings=ModelSettings(top_p=…)"),
+    ("max_tokens", 9, "settings=ModelSettings(max_tokens=…)"),
+    ("stream", True, "ModelSettings(extra={'stream': …}) takes parameters of the provider"),
+    ("seed", 1, "settings=ModelSettings(seed=…)"),
 ]
 
 
@@ -59,18 +58,14 @@ def test_an_option_that_no_model_knows_is_refused(
 
 
 UNFIT: list[tuple[str, Any]] = [
-    ("timeout", "3"),
-    ("timeout", True),
-    ("timeout", None),
-    ("timeout", float("nan")),
     ("total", "9"),
     ("total", [9]),
     ("patience", "0"),
     ("patience", {}),
     ("retries", 3),
     ("retries", "no"),
-    ("params", [1]),
-    ("params", "temperature"),
+    ("settings", [1]),
+    ("settings", {"temperature": 0}),
     ("prices", 3),
     ("prices", {"input": 1}),
     ("prices", {"m": {"input": 1, "output": 2}}),
@@ -107,11 +102,16 @@ def test_a_secret_of_the_wrong_kind_is_not_shown() -> None:
 @pytest.mark.parametrize(
     "right",
     [
-        {"timeout": 3},
-        {"timeout": 0.5, "total": 9, "patience": 0},
+        {"settings": ModelSettings(timeout=3)},
+        {"settings": ModelSettings(timeout=0.5), "total": 9, "patience": 0},
         {"retries": Retry(times=0)},
-        {"headers": None, "params": None, "prices": None, "rate": None},
-        {"headers": {}, "params": {}, "prices": {"m": Price(1, 2)}, "rate": "5 requests"},
+        {"headers": None, "settings": None, "prices": None, "rate": None},
+        {
+            "headers": {},
+            "settings": ModelSettings(),
+            "prices": {"m": Price(1, 2)},
+            "rate": "5 requests",
+        },
         {"proxy": ""},
     ],
     ids=str,
@@ -163,9 +163,10 @@ async def sent(turns: list[Any], **options: Any) -> Sent:
 
 
 OK = Say("Ok.")
+HASTY = ModelSettings(timeout=1e-9)
 BUSY = Fail(503)
 EACH: dict[str, Any] = {
-    "params": (lambda: sent([OK], params={"temperature": 0}),
+    "settings": (lambda: sent([OK], settings=ModelSettings(temperature=0)),
                lambda it: it.requests[0].body["temperature"] == 0),
     "prices": (lambda: sent([Say("Ok.", usage={"prompt_tokens": 10, "completion_tokens": 0})],
                             prices={"scripted": Price(1e6, 0.0)}),
@@ -179,9 +180,7 @@ EACH: dict[str, Any] = {
     "sleep": (lambda: sent([BUSY, OK]), lambda it: len(it.waits) == 1),
     "proxy": (lambda: sent([OK], proxy="http://127.0.0.1:9", retries=Retry(times=0)),
               lambda it: not it.requests and "no connection" in it.error),
-    "timeout": (lambda: sent([OK], timeout=1e-9, retries=Retry(times=0)),
-                lambda it: "did not answer within 1e-09 s" in it.error),
-    "total": (lambda: sent([OK], timeout=1e-9, total=2e-9, retries=Retry(times=0)),
+    "total": (lambda: sent([OK], settings=HASTY, total=2e-9, retries=Retry(times=0)),
               lambda it: "did not answer within" in it.error),
     "rate": (lambda: sent([OK], rate="60 requests, 100000 tokens"),
              lambda it: len(it.requests) == 1),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from clew import ModelSettings
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import pace_of
 from clew.models.openai.chat import openai_chat
@@ -28,11 +29,13 @@ async def test_a_name_becomes_a_model_that_answers() -> None:
     with OpenAIServer([Say("Ok.")], key=KEY) as server:
         env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
         prices = {"gpt-4.1-mini": Price(1.0, 1.0)}
-        model = resolve("openai:gpt-4.1-mini", env=env, params={"seed": 1}, prices=prices)
+        model = resolve(
+            "openai:gpt-4.1-mini", env=env, settings=ModelSettings(top_p=0.5), prices=prices
+        )
         assert isinstance(model, Endpoint)
         assert (model.info.name, model.info.params, model.info.priced) == (
             "openai:gpt-4.1-mini",
-            {"seed": 1},
+            {"top_p": 0.5},
             True,
         )
         assert (await model.complete(ask())).text == "Ok."
@@ -148,8 +151,8 @@ def test_rate_and_timeout_come_from_the_environment() -> None:
 
 def test_offline_is_a_model_without_a_key() -> None:
     assert resolve("offline", env={}).info.name == "offline"
-    with pytest.raises(ConfigError, match="the offline rules have no params: leave it out"):
-        resolve("offline", env={}, params={"temperature": 0})
+    with pytest.raises(ConfigError, match="offline takes no temperature: leave it out"):
+        resolve("offline", env={}, settings=ModelSettings(temperature=0))
 
 
 def test_a_source_that_is_not_installed_says_so(

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew import ModelSettings
 from clew.core.events import Image, RawCall, Reply, Wire
 from clew.core.interfaces import Part, Prompt
 from clew.models.openai.responses import openai_responses
@@ -45,8 +46,9 @@ async def test_a_whole_conversation_goes_out_as_the_api_wants_it() -> None:
         Part("assistant", "It is late."),
     )
     given = prompt(*parts, tail=(Part("user", "Two steps left."),))
-    params = {"reasoning": {"effort": "low"}, "include": ["x"], "text": {"verbosity": "low"}}
-    async with responses([Say("Ok.")], params=params) as (model, server, _):
+    extra = {"include": ["x"], "text": {"verbosity": "low"}}
+    settings = ModelSettings(effort="low", extra=extra)
+    async with responses([Say("Ok.")], settings=settings) as (model, server, _):
         await model.complete(given)
     body = server.requests[0].body
     assert server.requests[0].path == "/v1/responses"
@@ -221,7 +223,11 @@ CLOSED: dict[str, Any] = {
 async def test_a_form_is_asked_for_and_given_up_step_by_step() -> None:
     refusal = Fail(400, "Invalid schema for text.format 'reply'.")
     script = [Say("{}"), refusal, Say("{}"), refusal, Say("{}")]
-    async with responses(script, params={"text": {"verbosity": "low"}}) as (model, server, _):
+    async with responses(script, settings=ModelSettings(extra={"text": {"verbosity": "low"}})) as (
+        model,
+        server,
+        _,
+    ):
         for _ in range(3):
             await model.complete(ask("As JSON.", reply_schema=CLOSED))
     texts = [request.body["text"] for request in server.requests]
@@ -242,21 +248,21 @@ async def test_a_form_is_asked_for_and_given_up_step_by_step() -> None:
 
 async def test_the_users_own_form_wins() -> None:
     own = {"text": {"format": {"type": "text"}}}
-    async with responses([Say("Ok.")], params=own) as (model, server, _):
+    async with responses([Say("Ok.")], settings=ModelSettings(extra=own)) as (model, server, _):
         await model.complete(ask(reply_schema=CLOSED))
     assert server.requests[0].body["text"] == own["text"]
 
 
 @pytest.mark.parametrize(
-    ("params", "said"),
+    ("settings", "said"),
     [
-        ({"store": True, "input": []}, "input, store are written by the adapter"),
-        ({"stop": ["END"]}, "takes no stop sequences; leave out the parameter stop"),
+        ({"extra": {"store": True, "input": []}}, "input, store are written by the adapter"),
+        ({"stop": ["END"]}, "openai-responses:m takes no stop: leave it out"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(params: Any, said: str) -> None:
+def test_parameters_that_cannot_be_are_refused(settings: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        openai_responses("m", api_key=KEY, params=params)
+        openai_responses("m", api_key=KEY, settings=ModelSettings(**settings))
 
 
 async def test_stop_sequences_stay_here() -> None:

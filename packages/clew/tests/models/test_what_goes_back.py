@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, MemoryStore, run
+from clew import Agent, MemoryStore, ModelSettings, run
 from clew.core.interfaces import Part, Prompt, Retry, Tool
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
@@ -62,8 +62,8 @@ async def test_a_signature_goes_back_with_a_mended_call(others: Any) -> None:
 @pytest.mark.parametrize("text", [SPELLED, f"I look.\n{SPELLED}"])
 async def test_signed_thinking_goes_back_before_a_call_that_stood_in_the_text(text: str) -> None:
     said = Say(text, reasoning="First the clock.")
-    thinking = {"thinking": {"type": "enabled", "budget_tokens": 2000}}
-    _, then = await _requests(AnthropicServer, anthropic_messages, said, params=thinking)
+    thinking = ModelSettings(reasoning_tokens=2000)
+    _, then = await _requests(AnthropicServer, anthropic_messages, said, settings=thinking)
     [turn] = [one for one in then["messages"] if one["role"] == "assistant"]
     assert turn["content"][0]["type"] == "thinking"
     assert turn["content"][-1]["type"] == "tool_use"

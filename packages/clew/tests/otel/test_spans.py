@@ -21,6 +21,7 @@ from clew import (
     Limits,
     MemoryStore,
     ModelError,
+    ModelSettings,
     Retry,
     Trajectory,
     fork,
@@ -330,7 +331,9 @@ async def test_an_open_run_ends_where_its_record_does() -> None:
 
 async def test_what_a_model_was_told_and_took_is_there() -> None:
     store = MemoryStore()
-    model = ScriptedModel([say("Ok.")], params={"stop": "x", "temperature": 0.5, "odd": {}})
+    model = ScriptedModel(
+        [say("Ok.")], settings=ModelSettings(stop=("x",), temperature=0.5, extra={"odd": {}})
+    )
     run_id = (await run(Agent(model=model), "Where?", store=store)).run_id
     with collected() as (found, tracer):
         export(await read(run_id, store=store), tracer=tracer)

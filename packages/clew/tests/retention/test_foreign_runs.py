@@ -124,7 +124,11 @@ async def forged(
     agent = agent or mine()
     spec = (await start(agent, "x", MemoryStore())).trajectory.started.spec
     started = Started(
-        text_parts(of_start.pop("goal", "Pay my rent")), agent.spec, 1, agent.seed, **of_start
+        text_parts(of_start.pop("goal", "Pay my rent")),
+        agent.spec,
+        1,
+        agent.engine.seed,
+        **of_start,
     )
     assert started.spec.fingerprint == spec.fingerprint
     journal = await Journal.create(theirs, started, run_id)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew import Agent, ConfigError, Limits, Tool, Trajectory
+from clew import Agent, ConfigError, Limits, ModelSettings, Tool, Trajectory
 from clew.context import Instructions
 from clew.interfaces import FINISH, Json, ModelInfo, OnText, Prompt, RawCall, Reply, Wire, encode
 from clew.tools import Attempts
@@ -171,7 +171,7 @@ def vote_agent(
         limits=Limits(tool_calls=k + 2, calls_per_step=k, seconds=LONG, no_progress=None),
         bounds=(Unanswered(),),
         screens=agent.screens,
-        seed=agent.seed,
+        settings=ModelSettings(seed=agent.engine.seed),
     )
 
 

@@ -43,7 +43,7 @@ class Marked:
 def run_agent(agent: Agent[Any], number: int, marks: tuple[str, ...] = ()) -> Agent[Any]:
     """The agent of run number n: with its own seed, and a question that is already screened."""
     screens = (Marked(marks),) if marks else ()
-    return agent.replace(seed=agent.seed + number - 1, screens=screens)
+    return agent.replace(screens=screens).seeded(agent.engine.seed + number - 1)
 
 
 @dataclass

@@ -16,6 +16,7 @@ _TOP: Final = frozenset(
     {"model", "input", "instructions", "tools", "tool_choice", "stream", "store", "include", "text"}
     | {"reasoning", "temperature", "top_p", "max_output_tokens", "parallel_tool_calls", "metadata"}
     | {"truncation", "prompt_cache_key", "service_tier", "max_tool_calls", "stream_options"}
+    | {"prompt_cache_retention"}
 )
 _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "message": frozenset({"type", "id", "role", "status", "content", "phase"}),

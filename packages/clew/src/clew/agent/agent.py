@@ -44,6 +44,7 @@ from clew.guards.limits import Limits
 from clew.support.arguments import check_number
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
+from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
 
@@ -66,8 +67,8 @@ class Agent(Generic[A_co]):
 
     `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
     `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
-    `fallback` is the answer. `seed` is recorded, and passed to models that take one. Raises
-    `ConfigError` if the parts do not fit.
+    `fallback` is the answer. `settings` are those of the model: temperature, tokens, reasoning,
+    seed, timeout … Raises `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
@@ -84,13 +85,14 @@ class Agent(Generic[A_co]):
     guards: Sequence[Guard] = ()
     screens: Sequence[Screen] = ()
     context: Context = CONTEXT
-    seed: int = 0
+    settings: ModelSettings = NOTHING_SET
 
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
         check_tools(tools := self.tools)
         check_kind("limits", self.limits, Limits)
         check_kind("context", self.context, Context)
+        check_kind("settings", self.settings, ModelSettings)
         check_prompt(self.prompt)
         for kind in ("guard", "check", "screen", "bound"):
             check_functions(kind, getattr(self, f"{kind}s"))
@@ -104,10 +106,9 @@ class Agent(Generic[A_co]):
         if spec.shape is not None:
             check_function("shape", spec.shape)
         check_number("tries", self.tries, minimum=0)
-        check_number("seed", self.seed)
         check_cost(self.limits.cost, tools, priced=info.priced)
         check_json("fallback", self.fallback)
-        check_json("the model's params", dict(info.params))
+        check_json("the model's settings", dict(info.params))
         if self.context.retrieval is not None:
             check_retrieval(self.context.retrieval, tools, codec)
         check_visible(spec.tools)
@@ -208,6 +209,15 @@ class Agent(Generic[A_co]):
     def warnings(self) -> tuple[str, ...]:
         """Warnings about settings that are rarely wise: many tools, tools that look alike."""
         return self.parts.warnings
+
+    def seeded(self, seed: int) -> Self:
+        """A copy whose runs have this seed; the same agent where its model takes none."""
+        try:
+            return self.replace(settings=replace(self.settings, seed=seed))
+        except ConfigError as error:
+            if error.field != "seed":
+                raise
+            return self
 
     def decode(self, value: Json) -> A_co:
         """Convert an answer to the answer type. Raises `ValueError` with advice."""

@@ -43,7 +43,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     agent, model, codec, spec = parts.agent, parts.model, parts.codec, parts.prompt_spec
     limits, rewinds = agent.limits, agent.context.rewinds
     completing = partial(complete, model, seconds=limits.reply_seconds, grace=limits.grace)
-    render = partial(next_prompt, codec, spec, model.info.params, agent.seed)
+    render = partial(next_prompt, codec, spec, model.info.params, parts.seed)
     acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     return Engine(
         spec=agent_spec(parts),
@@ -55,7 +55,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         result_validators=parts.result_validators,
         effectful=parts.effectful,
         delegates=any(isinstance(tool, AgentTool) for tool in parts.tools.values()),
-        seed=agent.seed,
+        seed=parts.seed,
         bounds=parts.bounds,
         budget=parts.budget,
         guards=parts.named_guards,

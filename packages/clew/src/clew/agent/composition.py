@@ -40,6 +40,8 @@ from clew.guards.limits import Limits, bounds_of
 from clew.guards.no_progress import Stuck
 from clew.guards.provenance import LEVELS, BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
+from clew.models.settings import configured
+from clew.support.model_settings import ModelSettings
 from clew.support.parts import Patience, ask, names_of
 from clew.tools.finish import answer_schema, finish_tool
 from clew.tools.recall import fitting_recalls
@@ -77,7 +79,7 @@ class AgentFields(Protocol):
     @property
     def context(self) -> Context: ...
     @property
-    def seed(self) -> int: ...
+    def settings(self) -> ModelSettings: ...
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,14 @@ class Composition:
 
     @cached_property
     def model(self) -> Model:
-        """The model itself, where it was given by name."""
-        return resolve(self.agent.model) if isinstance(self.agent.model, str) else self.agent.model
+        """The model itself, where it was given by name, with the agent's settings over its own."""
+        model = self.agent.model
+        return configured(resolve(model) if isinstance(model, str) else model, self.agent.settings)
+
+    @property
+    def seed(self) -> int:
+        """The seed of its runs."""
+        return self.agent.settings.seed or 0
 
     @cached_property
     def codec(self) -> Codec:

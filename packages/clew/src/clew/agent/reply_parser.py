@@ -17,7 +17,9 @@ from clew.core.interfaces import Calls, Model, ModelInfo, OnText, Part, Prompt
 from clew.guards.limits import Limits
 from clew.models.completion import complete
 from clew.models.resolve import resolve
+from clew.models.settings import configured
 from clew.support.arguments import check_argument
+from clew.support.model_settings import ModelSettings
 
 PARSE: Final = (
     "You write down in a fixed format what an assistant says it does next. You are shown its "
@@ -64,6 +66,10 @@ class WithParser:
             rates=first.rates if priced else None,
             unmetered=first.unmetered and second.unmetered,
         )
+
+    def with_settings(self, settings: ModelSettings) -> "WithParser":
+        """The first model with other settings. Raises `ConfigError`, by name."""
+        return replace(self, model=configured(self.model, settings))
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The first model's reply, or what the second one read in it."""

@@ -114,7 +114,7 @@ async def start(
         question,
         agent.spec,
         SCHEMA,
-        agent.seed,
+        agent.engine.seed,
         parent,
         redact(origin) if origin else {},
         queue,

@@ -30,6 +30,7 @@ from clew.guards.limits import Limits
 from clew.support.arguments import check_number
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
+from clew.support.model_settings import ModelSettings
 from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.parts import PASSED, short_repr
 from clew.support.wings import EXAMPLES, require
@@ -49,8 +50,8 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "response_format": "answer",
     "max_steps": "limits=Limits(steps=…)",
     "max_iterations": "limits=Limits(steps=…)",
-    "max_tokens": "limits=Limits(tokens=…)",
-    "temperature": 'model=resolve(name, params={"temperature": …})',
+    "model_settings": "settings=ModelSettings(…)",
+    **{name: f"settings=ModelSettings({name}=…)" for name in ModelSettings.HELP},
     "store": "run(agent, goal, store=…)",
 }
 """What other libraries call the fields of an agent, and what they are here."""

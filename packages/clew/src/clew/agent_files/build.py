@@ -36,6 +36,7 @@ from clew.core.events import RUN_CODE
 from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
+from clew.models.settings import configured
 from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
@@ -106,7 +107,9 @@ def _with_line(spec: Spec) -> Generator[None]:
 
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
-    thinker = make_model(spec) if model is None else model
+    named, settings = make_model(spec) if model is None else model, spec.settings.settings
+    with part("settings"):
+        thinker = configured(named, settings)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed
@@ -114,6 +117,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
     fields: dict[str, Any] = {
         "model": thinker,
+        "settings": settings,
         "tools": listed,
         "codec": spec.codec or None,
         "screens": _screens(spec, thinker),
@@ -218,8 +222,8 @@ async def with_model(wanted: Spec) -> tuple[Spec, str]:
 def make_model(spec: Spec) -> Model:
     """The model of that name. Raises `ConfigError`."""
     with _with_line(spec):
-        configured = spec.params or spec.prices or spec.connection != ModelConnection()
-        settings = model_settings(spec) if configured else {}
+        reached = spec.prices or spec.connection != ModelConnection()
+        settings = model_settings(spec) if reached else {}
         if spec.model == OFFLINE:
             _check_offline(spec, settings)
         with part("model"):
@@ -239,8 +243,8 @@ def _check_offline(spec: Spec, settings: Mapping[str, Any]) -> None:
                 )
                 raise ConfigError(message)
     if settings:
-        with part("params" if spec.params else "connection"):
-            word = next(iter(spec.params or settings))
+        with part("connection"):
+            word = next(iter(settings))
             message = f"the offline rules have no {word}: leave it out, or name another model"
             raise ConfigError(message, field=word)
 

@@ -1,4 +1,4 @@
-"""What an agent file says of a model's parameters, prices and the way to its server."""
+"""What an agent file says of a model's prices and the way to its server."""
 
 import os
 import re
@@ -20,19 +20,17 @@ _SECRET: Final = re.compile(r"authorization|cookie|api-?key|token|secret", re.IG
 
 
 def model_settings(spec: Spec, name: str = "") -> dict[str, Any]:
-    """What the model is told of parameters, prices and the way to its server.
+    """What is said of the model's prices and the way to its server.
 
     `name` is that of another model that the spec names: it has prices of its own in the same table.
     """
     model = (name or spec.model).partition(":")[2]
     reached = spec.connection
     settings: dict[str, Any] = {}
-    if spec.params:
-        settings["params"] = spec.params
     if spec.prices:
         prices = dict(map(_price, spec.prices.items()))
         settings["prices"] = {one: it for one, it in prices.items() if is_priced_by(model, [one])}
-    for way in ("timeout", "patience", "total", "rate", "base_url", "proxy", "headers"):
+    for way in ("patience", "total", "rate", "base_url", "proxy", "headers"):
         if (value := getattr(reached, way)) is not None:
             settings[way] = _reached(way, value)
     return settings
@@ -46,7 +44,6 @@ def model_beside(spec: Spec, name: str) -> Model:
     """
     same = _provider(name) == _provider(spec.model)
     settings = model_settings(spec, name) if same else {}
-    settings.pop("params", None)  # they are those of the agent's model
     return resolve(name, **settings)
 
 

@@ -16,6 +16,7 @@ from clew.guards import Provenance
 from clew.guards.limits import Limits, Repeats
 from clew.guards.provenance import Level, judged
 from clew.support.errors import ConfigError
+from clew.support.model_settings import Cache, Effort, ModelSettings
 
 USUAL: Final = ("calc", "planner")
 """The tools of an agent that says nothing of tools."""
@@ -82,12 +83,36 @@ class ModelConnection(FileTable, frozen=True):
     """
 
     base_url: str | None = None
-    timeout: float | None = None
     patience: float | None = None
     total: float | None = None
     rate: str | None = None
     proxy: str | None = None
     headers: dict[str, str] | None = None
+
+
+class SettingsTable(FileTable, frozen=True):
+    """The table `settings`: what the model is told beside its prompt (`clew.ModelSettings`)."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    effort: Effort | None = None
+    reasoning_tokens: int | None = None
+    cache: Cache | None = None
+    timeout: float | None = None
+    extra: dict[str, Json] = {}
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The settings meant. Raises `ConfigError`, with the place, for what cannot be meant."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        for name, value in values.items():
+            with part("settings", name):
+                ModelSettings(**{name: value})
+        with part("settings"):
+            return ModelSettings(**values)
 
 
 class PriceTable(FileTable, frozen=True):
@@ -340,7 +365,7 @@ class Spec(FileTable, frozen=True):
     rewinds: RewindsTable | None = None
     strategy: str | StrategyTable | None = None
     parser: str = ""
-    params: dict[str, Json] = {}
+    settings: SettingsTable = SettingsTable()
     prices: dict[str, PriceTable] = {}
     connection: ModelConnection = ModelConnection()
     limits: LimitsTable = LimitsTable()

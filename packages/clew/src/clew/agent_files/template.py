@@ -72,14 +72,22 @@ tools = ["calc", "planner"]
 # variants = false      # leave out what clew changes for families of models and for small ones
 # tell_left = "near"    # tell the model what is left: near, always, never
 
-# Sampling parameters, sent as they are.
-# [params]
+# What the model is told beside the prompt. A setting that it has none of is refused.
+# [settings]
 # temperature = 0.2
+# top_p = 0.9
+# max_tokens = 4000     # of one reply, reasoning included
+# stop = ["END"]
+# seed = 7              # recorded, and sent to models that take one
+# effort = "low"        # none, minimal, low, medium, high, xhigh, max
+# reasoning_tokens = 2000
+# cache = "short"       # keep the prompt at the provider: off, short (minutes), long (hours)
+# timeout = 60          # seconds for a reply, or for the next part of a streamed one
+# extra = { top_k = 40 }  # parameters of the provider that have no name here
 
 # How the server is reached. ${NAME} is a variable of the environment: keys do not belong here.
 # [connection]
 # base_url = "http://localhost:8000/v1"
-# timeout = 60          # seconds for a reply, or for the next part of a streamed one
 # total = 900           # for a reply with all its retries, and their delays:
 # patience = 120
 # rate = "60 requests, 100000 tokens"

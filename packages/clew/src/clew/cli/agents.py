@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import anyio.lowlevel
 import msgspec
 
-from clew import Agent, ConfigError, ModelError, Trajectory
+from clew import Agent, ConfigError, ModelError, ModelSettings, Trajectory
 from clew.agent_files import (
     SCREENS,
     Spec,
@@ -33,9 +33,9 @@ KEYS: Final[Mapping[str, str]] = {
     "tokens": "limits.tokens",
     "cost": "limits.cost",
     "seconds": "limits.seconds",
-    "temperature": "params.temperature",
     "unknown": "limits.unknown",
     "window": "compaction.window",
+    **{name: f"settings.{name}" for name in ModelSettings.HELP},
 }
 """Options by the keys of agent files that they set, where those stand in a table."""
 
@@ -137,6 +137,11 @@ class ReplayModel:
     """The model of a replay: it has the recorded name and parameters, and is never asked."""
 
     info: ModelInfo
+
+    def with_settings(self, settings: ModelSettings) -> "ReplayModel":
+        """Itself: the settings that count are those of the record."""
+        del settings
+        return self
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """Nobody asks: the recorded replies are used."""

@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 import click
+import msgspec
 
-from clew import Audio, ConfigError, File, Image, Question
+from clew import Audio, ConfigError, File, Image, ModelSettings, Question
 from clew.cli import completers
 from clew.cli.errors import Shell
 from clew.cli.safe_text import say
+from clew.interfaces import Json
 from clew.stores import has_password
 from clew.toolbox import attach
 from clew.workers import QUEUE as DEFAULT
@@ -128,6 +130,23 @@ def _store_location(
     return location
 
 
+def _extra(
+    context: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> dict[str, Json] | None:
+    """Parameters of the provider: JSON, or text; None where the option was left out."""
+    extra: dict[str, Json] = {}
+    for assignment in value:
+        name, equals, text = assignment.partition("=")
+        if not (name and equals):
+            message = f"{assignment!r}: write NAME=VALUE."
+            raise click.BadParameter(message, context, parameter)
+        try:
+            extra[name] = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            extra[name] = text
+    return extra or None
+
+
 def _name(flag: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
     """An option that takes a name, which is not empty."""
     return click.option(flag, callback=named, metavar=metavar, help=about, **more)
@@ -143,6 +162,21 @@ def _limit_option(flag: str, about: str) -> Callable[[F], F]:
 
 def _number(flag: str, metavar: str, about: str) -> Callable[[F], F]:
     return click.option(flag, metavar=metavar, type=float, help=about)
+
+
+def _model_option(name: str) -> Callable[[F], F]:
+    """The option of a setting of the model, as the table of settings has it."""
+    flag, about = f"--{name.replace('_', '-')}", ModelSettings.HELP[name]
+    if name == "extra":
+        about += "  Repeatable: NAME=VALUE."
+        return click.option(flag, metavar="NAME=VALUE", multiple=True, callback=_extra, help=about)
+    if name == "stop":
+        about += "  Repeatable."
+        return click.option(flag, metavar="TEXT", multiple=True, callback=_servers, help=about)
+    kind, *_ = get_args(get_type_hints(ModelSettings)[name])
+    if kind is float or kind is int:
+        return click.option(flag, type=kind, metavar="X" if kind is float else "N", help=about)
+    return click.option(flag, type=click.Choice(get_args(kind)), help=about)
 
 
 def _flag(*names: str, about: str, **more: Any) -> Callable[[F], F]:
@@ -279,7 +313,7 @@ _AGENT: Final = (
     _limit_option(
         "--window", "Tokens that a prompt and its reply may take.  [default: the model's]"
     ),
-    _number("--temperature", "T", "Sampling temperature."),
+    *map(_model_option, ModelSettings.HELP),
     click.option(
         "--checks",
         callback=_names,

@@ -22,14 +22,6 @@ ANSWER: Final = 1_000
 CHARACTERS: Final = 4
 """Characters that are counted as one token."""
 
-_OUTPUT_LIMITS: Final = (
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "maxOutputTokens",
-)
-"""Parameters that say how many tokens a reply may take."""
-
 
 class _PromptSize(NamedTuple):
     """Of a prompt: the usage of the reply whose prompt was counted last, and characters since.
@@ -164,8 +156,6 @@ def opening(first: Prompt) -> int:
 
 
 def max_answer_tokens(params: Mapping[str, Json]) -> int | None:
-    """How many tokens a reply may take by the model's parameters, if they say so."""
-    limits: list[Any] = [params[name] for name in _OUTPUT_LIMITS if name in params]
-    return next(
-        (n for n in limits if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
-    )
+    """How many tokens a reply may take by the model's settings, if they say so."""
+    limit: Any = params.get("max_tokens")
+    return limit if type(limit) is int and limit > 0 else None

@@ -19,6 +19,7 @@ from clew.support.entry_points import versions_met
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
+from clew.support.model_settings import ModelSettings
 from clew.support.wings import MODELS, find, missing_package, names
 
 PROBE: Final = 0.3
@@ -66,7 +67,7 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     """Find a model by its name: `provider:model`, or `offline`.
 
     A provider that speaks Chat Completions may have `-responses` or `-completions` behind it, for
-    OpenAI's other formats. `options` go to the model as they are (`params`, `prices`, `timeout`,
+    OpenAI's other formats. `options` go to the model as they are (`settings`, `prices`,
     `base_url` …); keys, addresses, CLEW_RATE and CLEW_TIMEOUT come from `env`, the environment by
     default.
 
@@ -86,6 +87,10 @@ def resolve(name: str, *, env: Mapping[str, str] | None = None, **options: Any) 
     if not installed(provider.library):
         raise _lacking(name, provider, provider.library)
     settings = _settings(provider_name, provider, variables) | options
+    if (waits := _timeout(variables)) is not None:
+        settings["settings"] = ModelSettings.of(options.get("settings")).over(
+            ModelSettings(timeout=waits)
+        )
     if (
         "base_url" not in options
         and (address := variables.get(provider.address))
@@ -191,12 +196,20 @@ def _common(env: Mapping[str, str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if rate := env.get("CLEW_RATE"):
         settings["rate"] = rate
-    if rate := env.get("CLEW_TIMEOUT"):
-        try:
-            settings["timeout"] = float(rate)
-        except ValueError as error:
-            raise ConfigError(f"CLEW_TIMEOUT is {rate!r}: give a number of seconds") from error
     return settings
+
+
+def _timeout(env: Mapping[str, str]) -> float | None:
+    """The seconds that the environment lets a model take for a reply."""
+    if not (text := env.get("CLEW_TIMEOUT")):
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise ConfigError(f"CLEW_TIMEOUT is {text!r}: give a number of seconds over 0")
+    return seconds
 
 
 def available(env: Mapping[str, str]) -> list[ProviderInfo]:

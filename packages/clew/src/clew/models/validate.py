@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from clew.core.events import Json
 from clew.core.interfaces import Retry
 from clew.models.prices import Price
 from clew.models.resolve import host_and_port
 from clew.support.addresses import hidden, proxy_problem
 from clew.support.errors import ConfigError
+from clew.support.model_settings import ModelSettings
 from clew.support.nearest_name import did_you_mean
 from clew.support.parts import short_repr
 
@@ -18,18 +18,14 @@ _LINE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 
 
 _OPTIONS: Final = (
-    *("params", "prices", "timeout", "retries", "patience", "total", "rate", "headers", "proxy"),
-    *("sleep", "base_url", "api_key", "api_version", "provider", "key_variable", "client", "cache"),
+    *("settings", "prices", "retries", "patience", "total", "rate", "headers", "proxy"),
+    *("sleep", "base_url", "api_key", "api_version", "provider", "key_variable", "client"),
 )
 """What models behind HTTP may be told, by its name."""
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_table(value: object) -> bool:
-    return value is None or isinstance(value, Mapping)
 
 
 def _is_table_of(kind: type) -> Callable[[object], bool]:
@@ -45,9 +41,8 @@ def _is_table_of(kind: type) -> Callable[[object], bool]:
 
 
 _KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    **dict.fromkeys(("timeout", "total", "patience"), (_is_number, "a number of seconds")),
+    **dict.fromkeys(("total", "patience"), (_is_number, "a number of seconds")),
     "retries": (lambda value: isinstance(value, Retry), "a Retry, such as Retry(times=3)"),
-    "params": (_is_table, "a table of parameters of the provider"),
     "prices": (_is_table_of(Price), 'a Price for each model, as {"model": Price(…)}'),
     "headers": (_is_table_of(str), "texts by the names of headers"),
     "proxy": (lambda value: isinstance(value, str), "the address of a proxy"),
@@ -55,7 +50,7 @@ _KINDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 }
 """Of what kind the settings of a connection are, and what is said where one is of another."""
 
-_PARAMETERS: Final = frozenset({"seed", "stop", "stream", "top_p", "top_k", "n", "tools", "user"})
+_PARAMETERS: Final = frozenset({"stream", "top_k", "n", "tools", "user"})
 """Parameters of providers that look like the name of an option."""
 
 
@@ -64,17 +59,12 @@ def check_options(name: str, settings: Iterable[str], known: Collection[str] = _
     for option in settings:
         if option in known:
             continue
-        near = () if option in _PARAMETERS else known
-        params = f"a parameter of the provider goes into params, as params={{{option!r}: …}}"
-        hint = did_you_mean(option, near, params)
+        if option in ModelSettings.HELP:
+            hint = f"it is a setting, settings=ModelSettings({option}=…)"
+        else:
+            extra = f"ModelSettings(extra={{{option!r}: …}}) takes parameters of the provider"
+            hint = did_you_mean(option, () if option in _PARAMETERS else known, extra)
         raise ConfigError(f"{name} takes no option {option!r}: {hint}")
-
-
-def params_of(settings: Mapping[str, Any]) -> dict[str, Json]:
-    """The parameters that go to the provider as they are. Raises `ConfigError` for no table."""
-    params = settings.get("params")
-    _check_kind("params", params)
-    return dict(params or {})
 
 
 def _check_kind(name: str, value: object) -> None:
@@ -92,9 +82,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in _KINDS:
         if name in settings:
             _check_kind(name, settings[name])
-    for name in ("timeout", "total"):
-        if not (seconds := settings.get(name, 1)) > 0:  # which nan is not either
-            raise ConfigError(f"{name} is {seconds:g}: give a number of seconds over 0")
+    if not (seconds := settings.get("total", 1)) > 0:  # which nan is not either
+        raise ConfigError(f"total is {seconds:g}: give a number of seconds over 0")
     if not (seconds := settings.get("patience", 0)) >= 0:
         raise ConfigError(f"patience is {seconds:g}: give 0 seconds or more")
     headers: Mapping[str, str] = settings.get("headers") or {}

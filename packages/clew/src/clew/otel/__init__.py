@@ -60,8 +60,6 @@ PARAMS: Final = {
     "top_p": "top_p",
     "top_k": "top_k",
     "max_tokens": "max_tokens",
-    "max_completion_tokens": "max_tokens",
-    "max_output_tokens": "max_tokens",
     "frequency_penalty": "frequency_penalty",
     "presence_penalty": "presence_penalty",
     "seed": "seed",
@@ -353,8 +351,7 @@ def _requested(params: Mapping[str, Any]) -> Attributes:
     attributes: Attributes = {}
     for name, value in params.items():
         if name in PARAMS and isinstance(value, (int, float, str, list)):
-            listed = name == "stop" and isinstance(value, str)
-            attributes[f"gen_ai.request.{PARAMS[name]}"] = [value] if listed else value
+            attributes[f"gen_ai.request.{PARAMS[name]}"] = value
     return attributes
 
 

@@ -9,7 +9,7 @@ import dataclasses
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -32,6 +32,7 @@ from clew.core.events import (
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.errors import ModelError
+from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.settings import check_fields
 from clew.testing.plans import written_plan
 from clew.tools.finish import answer_schema, finish_tool
@@ -110,7 +111,7 @@ class ScriptedModel:
     answer: type = str
     usage: Usage = USAGE
     name: str = "scripted:test"
-    params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    settings: ModelSettings = NOTHING_SET
     priced: bool = True
     rates: Rates | None = None
     plan: Sequence[Move] | None = None
@@ -122,7 +123,11 @@ class ScriptedModel:
     @property
     def info(self) -> ModelInfo:
         """As given."""
-        return ModelInfo(self.name, self.params, priced=self.priced, rates=self.rates)
+        return ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
+
+    def with_settings(self, settings: ModelSettings) -> "ScriptedModel":
+        """The same script; the settings stand in the record, and change nothing of it."""
+        return dataclasses.replace(self, settings=settings.over(self.settings))
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
@@ -198,7 +203,9 @@ def recorded(record: Trajectory) -> ScriptedModel:
     thoughts = [step.thought for step in record if step.thought is not None]
     plan = [Move(actions=thought.actions) for thought in thoughts]
     spec, replies = record.started.spec, [thought.reply for thought in thoughts]
-    return ScriptedModel(replies, name=spec.model, params=spec.params, plan=plan)
+    return ScriptedModel(
+        replies, name=spec.model, settings=ModelSettings(extra=spec.params), plan=plan
+    )
 
 
 _NativeFault: TypeAlias = Literal[
@@ -234,6 +241,10 @@ class FaultyModel:
     def info(self) -> ModelInfo:
         """That of the scripted model, with a name that says it is faulty."""
         return dataclasses.replace(self.scripted.info, name=f"faulty:{self.seed}")
+
+    def with_settings(self, settings: ModelSettings) -> "FaultyModel":
+        """The same script and faults; the settings stand in the record."""
+        return dataclasses.replace(self, scripted=self.scripted.with_settings(settings))
 
     def fault(self, index: int) -> Fault | None:
         """The fault at a place, or None."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import anthropic
 
-from clew.models.http.endpoint import TIMEOUT, HttpSettings
+from clew.models.http.endpoint import HttpSettings
 from clew.models.http.failures import FailureSource
 from clew.models.http.sdk_client import Errors, Posting
 from clew.models.http.server import address, find_key, http_client, through
@@ -46,16 +46,15 @@ def anthropic_source(
 
 def anthropic_carrier(
     source: FailureSource, settings: HttpSettings, client: anthropic.AsyncAnthropic | None
-) -> Callable[[], Posting]:
+) -> Callable[[float], Posting]:
     """What makes a carrier for an event loop: over the given client, or over a new one."""
     if client is not None:
-        return lambda: Posting(client, ERRORS, source, answered=True)
+        return lambda _: Posting(client, ERRORS, source, answered=True)
     return partial(_connect, source, settings)
 
 
-def _connect(source: FailureSource, settings: HttpSettings) -> Posting:
+def _connect(source: FailureSource, settings: HttpSettings, timeout: float) -> Posting:
     """A client without retries of its own."""
-    timeout = settings.get("timeout", TIMEOUT)
     root = source.base_url.removesuffix("/v1")  # its paths begin with it
     client = anthropic.AsyncAnthropic(
         base_url=root,

@@ -1,8 +1,7 @@
 """Models behind Anthropic's Messages API."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Unpack
 
 from clew.support.extras import missing_extra
@@ -15,16 +14,27 @@ except ModuleNotFoundError as missing:
 from clew.core.events import Json, encode
 from clew.core.interfaces import Prompt
 from clew.models.anthropic.client import anthropic_carrier, anthropic_source
-from clew.models.anthropic.prompt import NAMES, TAKES, PromptStyle, body, declare, head, write
+from clew.models.anthropic.prompt import (
+    LONG_MARK,
+    MARK,
+    NAMES,
+    TAKES,
+    PromptStyle,
+    body,
+    declare,
+    head,
+    write,
+)
 from clew.models.anthropic.reply import AnthropicReplyBuilder
 from clew.models.anthropic.schema import reply_schema
+from clew.models.anthropic.settings import messages_params
 from clew.models.attachments import NOT_TAKEN
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
 from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
-from clew.models.validate import params_of
+from clew.support.model_settings import ModelSettings
 
 __all__ = ["anthropic_messages"]
 
@@ -60,12 +70,9 @@ def anthropic_messages(
     provider: str = "anthropic",
     key_variable: str = "ANTHROPIC_API_KEY",
     client: anthropic.AsyncAnthropic | None = None,
-    cache: bool = True,
     **settings: Unpack[HttpSettings],
 ) -> Endpoint:
     """A model behind Anthropic's Messages API, as `anthropic:model`.
-
-    Thinking is asked for as the API has it, in `params` (`thinking`, `output_config`).
 
     Args:
         model: The model's name at the provider.
@@ -76,13 +83,13 @@ def anthropic_messages(
             for this model.
         key_variable: The environment variable that holds the key; errors name it.
         client: An official client to use as it is, instead of making one.
-        cache: Whether the provider is asked to keep the prompt for five minutes, which makes the
-            next step's cheaper and this one's a little dearer.
-        settings: Parameters, prices, timeout … (`HttpSettings`).
+        settings: Settings of the model, prices, retries … (`HttpSettings`). Unless its `cache` is
+            "off", the provider is asked to keep the prompt for five minutes, or an hour ("long"),
+            which makes the next step's cheaper and this one's a little dearer.
 
-    Raises `ConfigError` where address, key or parameters cannot be right.
+    Raises `ConfigError` where address, key or settings cannot be right.
     """
-    api = MessagesApi(provider, model, params_of(settings), cache=cache)
+    api = MessagesApi(provider, model, ModelSettings.of(settings.get("settings")))
     name = f"{provider}:{model}"
     source = anthropic_source(name, base_url, api_key, key_variable, client, settings)
     return Endpoint(api, source, anthropic_carrier(source, settings, client), settings)
@@ -105,8 +112,7 @@ class MessagesApi:
 
     provider: str
     model: str
-    params: Mapping[str, Json]
-    cache: bool = True
+    settings: ModelSettings
     hint: str = "that of a server of Anthropic's Messages API"
     takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
@@ -114,11 +120,15 @@ class MessagesApi:
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
 
     def __post_init__(self) -> None:
+        self.params = messages_params(self.provider, self.model, self.settings)
         thinking: Any = self.params.get("thinking") or {}
         self._thinks = thinking.get("type", "disabled") != "disabled"
         max_tokens = MAX_TOKENS + int(thinking.get("budget_tokens") or 0)
         self._heads = [head(self.model, self.params, tokens) for tokens in (max_tokens, FEWER)]
         self._forms: dict[bytes, Json | None] = {}
+
+    def with_settings(self, settings: ModelSettings) -> "MessagesApi":
+        return replace(self, settings=settings)
 
     def path(self, *, stream: bool) -> str:
         return "/v1/messages"
@@ -135,14 +145,15 @@ class MessagesApi:
     def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status not in {400, 422}:
             return ""
+        kept = {"stop_sequences"} if self.settings.stop else set[str]()  # the person wants them
         named = (name for name, pattern in _OPTIONAL if pattern.search(trouble.text))
-        return next((name for name in named if name not in without), "")
+        return next((name for name in named if name not in without | kept), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         manner = self._manner(prompt, without)
         written = write(prompt, manner)
         more: dict[str, Json] = {}
-        if self._thinks and "thinking" not in without:
+        if "thinking" in self.params and "thinking" not in without:
             more["thinking"] = self.params["thinking"]
         if manner.box.declared and (choice := self._choice(prompt, without)):
             more["tool_choice"] = {"type": choice}
@@ -153,8 +164,9 @@ class MessagesApi:
         if stream:
             more["stream"] = True
         start = self._heads["max_tokens" in without]
-        marked = self.cache and "cache_control" not in without
-        return body(start, written, manner.box, more, marked=marked)
+        marks = {"off": b"", "long": LONG_MARK}.get(self.settings.cache or "", MARK)
+        mark = b"" if "cache_control" in without else marks
+        return body(start, written, manner.box, more, mark=mark)
 
     def _manner(self, prompt: Prompt, without: frozenset[str]) -> PromptStyle:
         return PromptStyle(

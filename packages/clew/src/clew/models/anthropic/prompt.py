@@ -38,7 +38,10 @@ NAMES: Final = NameRules()
 """Names of tools: letters, digits, `_` and `-`, at most 64."""
 
 MARK: Final = b',"cache_control":{"type":"ephemeral"}}'
-"""The end of a block up to which the provider keeps the prompt."""
+"""The end of a block up to which the provider keeps the prompt, for five minutes."""
+
+LONG_MARK: Final = b',"cache_control":{"type":"ephemeral","ttl":"1h"}}'
+"""The same, for an hour."""
 
 GO_ON: Final = b'{"type":"text","text":"Go on."}'
 """Said where the model would otherwise have to begin, or to follow itself."""
@@ -313,22 +316,22 @@ def head(model: str, params: Mapping[str, Json], max_tokens: int) -> bytes:
 
 
 def body(
-    start: bytes, written: MessagePieces, box: Toolbox, more: Mapping[str, Json], *, marked: bool
+    start: bytes, written: MessagePieces, box: Toolbox, more: Mapping[str, Json], *, mark: bytes
 ) -> bytes:
     """The whole body: `start` from `head`, tools, system, messages, and the keys in `more`.
 
-    Marked for the provider's cache are the tools, the system prompt, and where this request and
-    the one before it ended.
+    Marked for the provider's cache, unless `mark` is empty, are the tools, the system prompt, and
+    where this request and the one before it ended.
     """
     pieces = [start]
     if box.declared:
-        pieces += [b',"tools":', _marked(box.declared[:-1]) + b"]" if marked else box.declared]
+        pieces += [b',"tools":', _marked(box.declared[:-1], mark) + b"]" if mark else box.declared]
     if written.system:
         system = b",".join(written.system)
-        pieces += [b',"system":[', _marked(system) if marked else system, b"]"]
+        pieces += [b',"system":[', _marked(system, mark) if mark else system, b"]"]
     messages = written.pieces
-    for end in written.ends[-2:] if marked else ():
-        messages[end] = _marked(messages[end])
+    for end in written.ends[-2:] if mark else ():
+        messages[end] = _marked(messages[end], mark)
     pieces += [b',"messages":[', *messages, b"]}]"]
     for key, value in more.items():
         pieces += [b',"', key.encode(), b'":', encode(value)]
@@ -336,6 +339,6 @@ def body(
     return b"".join(pieces)
 
 
-def _marked(blocks: bytes) -> bytes:
+def _marked(blocks: bytes, mark: bytes) -> bytes:
     """Blocks with the mark on the last of them."""
-    return blocks[:-1] + MARK
+    return blocks[:-1] + mark

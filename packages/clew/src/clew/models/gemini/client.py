@@ -21,7 +21,7 @@ from google.auth.exceptions import GoogleAuthError
 from google.genai import Client, errors, types
 
 from clew.models.gemini.reply import read_error
-from clew.models.http.endpoint import TIMEOUT, HttpSettings, Incoming
+from clew.models.http.endpoint import HttpSettings, Incoming
 from clew.models.http.failures import FailureSource, StatusError
 from clew.models.http.server import http_client
 from clew.models.http.stream import complete_body
@@ -150,16 +150,16 @@ def _certificates() -> ssl.SSLContext:
 
 def gemini_carrier(
     model: str, source: FailureSource, settings: HttpSettings, make: MakeClient | None
-) -> Callable[[], GeminiCarrier]:
+) -> Callable[[float], GeminiCarrier]:
     """What makes a carrier for an event loop: over the client from `make`, or over one with a key.
 
     Clients are made without retries of their own, which is their default.
     """
 
-    def connect() -> GeminiCarrier:
+    def connect(timeout: float) -> GeminiCarrier:
         http = http_client(
             source.base_url,
-            settings.get("timeout", TIMEOUT),
+            timeout,
             headers=settings.get("headers"),
             proxy=settings.get("proxy", ""),
             kind=Connections,

@@ -1,7 +1,6 @@
 """Models behind Google's Gemini API (`generateContent`), or the same on Vertex AI."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Unpack
 
@@ -16,7 +15,7 @@ from functools import lru_cache
 
 import msgspec
 
-from clew.core.events import Json, encode
+from clew.core.events import encode
 from clew.core.interfaces import Part, Prompt
 from clew.models.attachments import NOT_TAKEN
 from clew.models.gemini.prompt import (
@@ -31,14 +30,15 @@ from clew.models.gemini.prompt import (
     split,
 )
 from clew.models.gemini.reply import GeminiReplyBuilder
+from clew.models.gemini.settings import gemini_params
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import FailureSource, ProviderError
 from clew.models.http.request import stop_sequences
 from clew.models.http.server import address, find_key, through
 from clew.models.tool_names import Toolbox, ToolNameMap
 from clew.models.tool_schema import LEVELS
-from clew.models.validate import params_of
 from clew.support.errors import ConfigError
+from clew.support.model_settings import ModelSettings
 
 __all__ = ["google_gemini"]
 
@@ -92,17 +92,16 @@ def google_gemini(
         client: Makes the official client, for one on Vertex AI or with credentials of its own. It
             is called once per event loop with the `HttpOptions` that the client must be made with.
             Then no key is looked for, and `base_url` is only named in errors.
-        settings: Parameters, prices, timeout … (`HttpSettings`). `params` are those of
-            `generationConfig` (`temperature`, `thinkingConfig` …) and what may stand beside it
-            (`safetySettings` …). Without a `thinkingConfig`, models are asked to show what they
-            think.
+        settings: Settings of the model, prices, retries … (`HttpSettings`). Their `extra` are
+            parameters of `generationConfig`, and what may stand beside it (`safetySettings` …).
+            Without a `thinkingConfig` among them, models are asked to show what they think.
 
-    Raises `ConfigError` where name, address, key or parameters cannot be right.
+    Raises `ConfigError` where name, address, key or settings cannot be right.
     """
     name = f"{provider}:{model}"
     if not model or re.search(r"[?&\s]|\.\.", model):
         raise ConfigError(f"{name!r} is no model's name: it may not be empty or have ?, & or space")
-    api = GeminiApi(provider, model, params_of(settings))
+    api = GeminiApi(provider, model, ModelSettings.of(settings.get("settings")))
     if client is None:
         where = address(name, base_url, "GOOGLE_GEMINI_BASE_URL", BASE_URL)
         source = FailureSource(name, where, find_key(api_key, key_variable), key_variable)
@@ -122,7 +121,7 @@ class GeminiApi:
 
     provider: str
     model: str
-    params: Mapping[str, Json]
+    settings: ModelSettings
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
     takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "stand-in", "images"})
@@ -131,10 +130,14 @@ class GeminiApi:
     _sent: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
+        self.params = gemini_params(self.provider, self.model, self.settings)
         self._config, self._beside = split(self.params)
         self._signs = UNSIGNED.match(self.model) is None
-        told = {"thinkingConfig", "thinking_config"} & self._config.keys()
+        told = {"thinkingConfig", "thinking_config"} & self.settings.extra.keys()
         self._thinks = not told and UNTHINKING.match(self.model) is None
+
+    def with_settings(self, settings: ModelSettings) -> "GeminiApi":
+        return replace(self, settings=settings)
 
     def path(self, *, stream: bool) -> str:
         return f"/models/{self.model}:{'streamGenerateContent' if stream else 'generateContent'}"
@@ -147,7 +150,8 @@ class GeminiApi:
     def degrade(self, trouble: ProviderError, without: frozenset[str]) -> str:
         if trouble.status != 400:
             return ""
-        left = self._sent - without
+        kept = {"stop"} if self.settings.stop else set[str]()  # the person wants it
+        left = self._sent - without - kept
         if _SIGNATURE.search(trouble.text):
             return next((key for key in _SIGNATURES if key in left), "")
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(trouble.text))
@@ -190,7 +194,8 @@ class GeminiApi:
         asked: dict[str, Any] = {}
         if self._thinks and "thoughts" not in without:
             self._sent.add("thoughts")
-            asked["thinkingConfig"] = {"includeThoughts": True}
+            own: dict[str, Any] = self._config.get("thinkingConfig") or {}
+            asked["thinkingConfig"] = own | {"includeThoughts": True}
         sequences = stop_sequences(prompt, self._config.get("stopSequences"), STOPS)
         if sequences and "stop" not in without:
             self._sent.add("stop")

@@ -10,9 +10,11 @@ are off; `retry.persist` does all of them, those after a malformed reply or a cu
 """
 
 import contextlib
+import copy
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, Protocol, TypedDict, TypeVar
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, Self, TypedDict, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -52,6 +54,7 @@ from clew.models.usage import estimate
 from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
 from clew.support.errors import ModelError, TooLongError
+from clew.support.model_settings import ModelSettings
 
 __all__ = [
     "PATIENCE",
@@ -89,9 +92,8 @@ DRAIN: Final = 0.5
 class HttpSettings(TypedDict, total=False):
     """What all models behind HTTP may be told.
 
-    `params` are sampling parameters, sent as they are; `prices` US dollars by model name, before
-    those of the dated table; `timeout` seconds to wait for the whole of a reply, or for the next
-    event of a streamed one; `retries` how often, and after which waits, a failed request is made
+    `settings` are the model's; `prices` US dollars by model name, before those of the dated table;
+    `retries` how often, and after which waits, a failed request is made
     again; `patience` seconds that all waits of one completion may take together, and for how long
     the provider may refuse everybody for being asked too much; `total` seconds that its requests
     may take together, but for a stream that has begun; `rate` what all runs of the process together
@@ -99,9 +101,8 @@ class HttpSettings(TypedDict, total=False):
     the place of the environment's; `sleep` waits the given number of seconds.
     """
 
-    params: Mapping[str, Json]
+    settings: ModelSettings
     prices: Mapping[str, Price]
-    timeout: float
     retries: Retry
     patience: float
     total: float
@@ -125,8 +126,17 @@ class Api(Protocol):
         ...
 
     @property
+    def settings(self) -> ModelSettings:
+        """What the model is told beside its prompts."""
+        ...
+
+    @property
     def params(self) -> Mapping[str, Json]:
-        """Sampling parameters, as recorded."""
+        """The settings in the provider's words, and the extra ones."""
+        ...
+
+    def with_settings(self, settings: ModelSettings) -> Self:
+        """The same with other settings. Raises `ConfigError` for one that the provider lacks."""
         ...
 
     @property
@@ -186,7 +196,8 @@ class Transport(Protocol):
 
 
 class Endpoint:
-    """A model of a provider, as `provider:model`. `connect` makes a carrier for this event loop.
+    """A model of a provider, as `provider:model`. `connect` makes a carrier for this event loop, of
+    the seconds that it may wait.
 
     A server may refuse what a run can do without (the `Api` knows what); when its error names such
     a thing, it is left out from then on; in that run, where it is about what was said in it.
@@ -200,7 +211,7 @@ class Endpoint:
         self,
         api: Api,
         source: FailureSource,
-        connect: Callable[[], Transport],
+        connect: Callable[[float], Transport],
         settings: HttpSettings,
     ) -> None:
         check_options(f"{api.provider}:{api.model}", settings)
@@ -213,26 +224,47 @@ class Endpoint:
         self._price = price(api.provider, api.model, settings.get("prices"))
         self.info = ModelInfo(
             f"{api.provider}:{api.model}",
-            api.params,
+            api.settings.recorded,
             priced=self._price is not None,
             rates=None if self._price is None else self._price.rates,
             window=window(api.provider, api.model),
             takes=api.takes,
             validate=self._validate,
         )
-        self._timeout = settings.get("timeout", TIMEOUT)
+        self._timeout = api.settings.timeout or TIMEOUT
         self._retries = settings.get("retries", RETRIES)
         self._patience = settings.get("patience", PATIENCE)
-        self._total = max(settings.get("total", TOTAL), self._timeout)
+        self._total = settings.get("total", TOTAL)
         self._pace = pace_of(
             self.info.name, source.base_url, source.key, read_rate(settings.get("rate"))
         )
         self._sleep = settings.get("sleep", anyio.sleep)
-        self._made: tuple[object, Transport] | None = None
+        self._carriers = _Carriers()
         self._left_out = LeftOut(
             self.info.name, api.understood, family(self.info.name) & api.repairs
         )
         self._history = History()
+
+    def with_settings(self, settings: ModelSettings) -> "Endpoint":
+        """The model with these settings over its own; both keep one pace.
+
+        They share their connections too, unless one waits longer than the other. Raises
+        `ConfigError` for a setting that the provider has none of, by name.
+        """
+        merged = settings.over(self._api.settings)
+        if merged == self._api.settings:
+            return self
+        made = copy.copy(self)
+        made._tell(self._api.with_settings(merged))  # noqa: SLF001 - another one of this class
+        return made
+
+    def _tell(self, api: Api) -> None:
+        """Ask as this API does from now on; nothing was asked yet."""
+        self._api, before = api, self._timeout
+        self._timeout = api.settings.timeout or TIMEOUT
+        if self._timeout != before:
+            self._carriers = _Carriers()
+        self.info = replace(self.info, params=api.settings.recorded, validate=self._validate)
 
     def _validate(self, prompt: Prompt) -> None:
         """Raise `ConfigError` where the prompt has what the provider cannot take."""
@@ -246,7 +278,7 @@ class Endpoint:
                 where the prompt does not fit).
             ConfigError: The prompt has what the provider cannot take.
         """
-        ask = Ask(prompt, on_text, self._pace.ticket(), self._total)
+        ask = Ask(prompt, on_text, self._pace.ticket(), max(self._total, self._timeout))
         try:
             return await persist(
                 lambda: self._attempt(ask), self._retries, self._patience, self._sleep
@@ -258,7 +290,7 @@ class Endpoint:
 
     async def close(self) -> None:
         """Close the connections; a later completion opens new ones. A given client stays open."""
-        made, self._made = self._made, None
+        made, self._carriers.made = self._carriers.made, None
         if made is not None and made[0] is current_loop():
             await made[1].close()
 
@@ -364,7 +396,8 @@ class Endpoint:
 
     def _overdue(self) -> ModelError:
         return ModelError(
-            f"{self.info.name} did not answer within {self._total:g} s, over all tries"
+            f"{self.info.name} did not answer within "
+            f"{max(self._total, self._timeout):g} s, over all tries"
         )
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
@@ -458,9 +491,17 @@ class Endpoint:
     def _carrier(self) -> Transport:
         """The carrier of this event loop: connections do not outlive their loop."""
         loop = current_loop()
-        if self._made is None or self._made[0] is not loop:
-            self._made = (loop, self._connect())
-        return self._made[1]
+        made = self._carriers.made
+        if made is None or made[0] is not loop:
+            made = self._carriers.made = (loop, self._connect(self._timeout))
+        return made[1]
+
+
+@dataclass
+class _Carriers:
+    """The carrier that models of one connection share, and the event loop that it is for."""
+
+    made: tuple[object, Transport] | None = None
 
 
 def _learned(reply: Reply) -> Usage:

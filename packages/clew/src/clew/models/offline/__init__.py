@@ -14,6 +14,7 @@ from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
 from clew.core.trajectory import WITHHELD
 from clew.models.offline import english
 from clew.support.errors import ConfigError
+from clew.support.model_settings import ModelSettings, refuse_settings
 
 MAX_CHARACTERS: Final = 1_000
 ANOTHER: Final = (
@@ -78,6 +79,11 @@ class OfflineModel:
 
     info = ModelInfo("offline", priced=True, unmetered=True, takes=frozenset())
 
+    def with_settings(self, settings: ModelSettings) -> "OfflineModel":
+        """Itself with a seed, which changes nothing. Raises `ConfigError` for any other setting."""
+        refuse_settings(OfflineModel.info.name, settings, ("seed",))
+        return self
+
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next move; with `on_text`, its text in one piece.
 
@@ -109,9 +115,11 @@ def offline_model(model: str = "", **options: Any) -> OfflineModel:
     """The offline rules, as their entry point makes them."""
     if model:
         raise ConfigError(f"there is no model offline:{model}: write offline")
+    settings = ModelSettings.of(options.pop("settings", None))
     if options:
         word = next(iter(options))
         raise ConfigError(f"the offline rules have no {word}: leave it out")
+    refuse_settings(OfflineModel.info.name, settings)
     return OfflineModel()
 
 

@@ -1,8 +1,7 @@
 """Models behind OpenAI's Chat Completions, or behind any server that speaks the same."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Unpack
 
 from clew.support.extras import missing_extra
@@ -33,8 +32,9 @@ from clew.models.openai.chat_prompt import (
 from clew.models.openai.chat_reply import ChatReplyBuilder
 from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
+from clew.models.openai.settings import chat_params
 from clew.models.tool_names import ToolNameMap
-from clew.models.validate import params_of
+from clew.support.model_settings import ModelSettings
 from clew.support.prompt_parts import joined
 
 __all__ = ["openai_chat"]
@@ -44,9 +44,13 @@ _REFUSED: Final = re.compile(
     r"|at most 0|missing data required",
     re.IGNORECASE,
 )
+NEWER: Final = "max_completion_tokens"
+"""What OpenAI calls `max_tokens` now; servers that do not know it take the older name."""
+
 _OPTIONAL: Final = {
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stop": re.compile(r"['\"`]stop['\"`]|\bstop (?:words?|sequences?)"),
+    NEWER: re.compile(NEWER),
     "images": re.compile(rf"\bimages?\b|image_url|\bvision\b|{NOT_TAKEN}"),
 }
 _PER_PART: Final = frozenset({"wire", "images", *IN_MESSAGES})
@@ -78,12 +82,12 @@ def openai_chat(
             for this model.
         key_variable: The environment variable that holds the key; errors name it.
         client: An official client to use as it is, instead of making one.
-        settings: Parameters, prices, timeout … (`HttpSettings`).
+        settings: Settings of the model, prices, retries … (`HttpSettings`).
 
-    Raises `ConfigError` where address, key or parameters cannot be right.
+    Raises `ConfigError` where address, key or settings cannot be right.
     """
     return openai_endpoint(
-        ChatApi(provider, model, params_of(settings)),
+        ChatApi(provider, model, ModelSettings.of(settings.get("settings"))),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,
@@ -102,7 +106,7 @@ class ChatApi:
 
     provider: str
     model: str
-    params: Mapping[str, Json]
+    settings: ModelSettings
     hint: str = "that of a Chat Completions server (most end in /v1)"
     takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"images", "wire"})
@@ -111,8 +115,13 @@ class ChatApi:
     _formed: bool = False
 
     def __post_init__(self) -> None:
-        self._head = head(self.model, self.params)
+        self.params = chat_params(self.provider, self.model, self.settings)
+        older = {"max_tokens" if key == NEWER else key: it for key, it in self.params.items()}
+        self._heads = [head(self.model, params) for params in (self.params, older)]
         self._boxes = ToolNameMap(NAMES, declare_openai if is_openai(self.provider) else declare)
+
+    def with_settings(self, settings: ModelSettings) -> "ChatApi":
+        return replace(self, settings=settings)
 
     def path(self, *, stream: bool) -> str:
         return "/chat/completions"
@@ -130,8 +139,9 @@ class ChatApi:
             return ""
         if self._wired - without and any(key in message for key in self._wired):
             return "" if "wire" in without else "wire"
+        kept = {"stop"} if self.settings.stop else set[str]()  # the person wants it
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(message))
-        return next((key for key in named if key not in without), "")
+        return next((key for key in named if key not in without | kept), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         box = self._boxes.of(prompt.tools, without)
@@ -157,7 +167,7 @@ class ChatApi:
                 more["stream_options"] = {"include_usage": True}
         if prompt.reply_schema is not None and "response_format" not in self.params:
             more |= self._response_format(encode(prompt.reply_schema), without)
-        return openai_body(self._head, messages, prompt, box, more)
+        return openai_body(self._heads[NEWER in without], messages, prompt, box, more)
 
     def _wire(self, part: Part, without: frozenset[str]) -> Wire | None:
         """What this very model sent beside the part's text and calls, unless it is not taken."""

@@ -1,11 +1,12 @@
 """OpenAI's official client as a carrier, for all of its APIs and every server that speaks them."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import openai
 
-from clew.models.http.endpoint import TIMEOUT, Api, Endpoint, HttpSettings
+from clew.models.http.endpoint import Api, Endpoint, HttpSettings
 from clew.models.http.failures import FailureSource
 from clew.models.http.sdk_client import Errors, Posting
 from clew.models.http.server import address, find_key, http_client, through
@@ -47,12 +48,12 @@ def openai_endpoint(
     if client is not None:
         source = FailureSource(name, str(client.base_url), client.api_key, "")
         return Endpoint(
-            api, source, lambda: Posting(client, ERRORS, source, answered=True), settings
+            api, source, lambda _: Posting(client, ERRORS, source, answered=True), settings
         )
     where = _address(api.provider, name, base_url, api_version)
     way = through(where, settings)
     source = FailureSource(name, where, find_key(api_key, key_variable), key_variable, way)
-    return Endpoint(api, source, lambda: _connect(api, source, settings, api_version), settings)
+    return Endpoint(api, source, partial(_connect, api, source, settings, api_version), settings)
 
 
 def is_openai(provider: str) -> bool:
@@ -71,9 +72,10 @@ def _address(provider: str, name: str, base_url: str | None, api_version: str) -
     return address(name, base_url, *usual)
 
 
-def _connect(api: Api, source: FailureSource, settings: HttpSettings, api_version: str) -> Posting:
+def _connect(
+    api: Api, source: FailureSource, settings: HttpSettings, api_version: str, timeout: float
+) -> Posting:
     """A client without retries of its own."""
-    timeout = settings.get("timeout", TIMEOUT)
     connections = http_client(
         source.base_url,
         timeout,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
 from clew.support.extras import missing_extra
@@ -23,8 +23,9 @@ from clew.models.http.request import refuse_ours, stop_sequences
 from clew.models.openai.chat_prompt import STOPS
 from clew.models.openai.client import openai_endpoint
 from clew.models.openai.completions_reply import CompletionsReplyBuilder
-from clew.models.validate import params_of
+from clew.models.openai.settings import completions_params
 from clew.support.errors import ConfigError
+from clew.support.model_settings import ModelSettings
 
 __all__ = ["openai_completions"]
 
@@ -63,7 +64,7 @@ def openai_completions(
     Raises `ConfigError` if address, key or parameters cannot be right.
     """
     return openai_endpoint(
-        CompletionsApi(provider, model, params_of(settings)),
+        CompletionsApi(provider, model, ModelSettings.of(settings.get("settings"))),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,
@@ -81,16 +82,20 @@ class CompletionsApi:
 
     provider: str
     model: str
-    params: Mapping[str, Json]
+    settings: ModelSettings
     hint: str = "that of a server with completions (most end in /v1)"
     takes: frozenset[str] = NOTHING
     understood: frozenset[str] = frozenset()
     repairs: frozenset[str] = frozenset()  # it knows no roles, no calls and no tools
 
     def __post_init__(self) -> None:
+        self.params = completions_params(self.provider, self.model, self.settings)
         self._head = head(self.model, self.params)
         forms = _FORMS.get(self.provider.removesuffix("-completions"), ())
         self._forms = () if set(forms) & self.params.keys() else forms
+
+    def with_settings(self, settings: ModelSettings) -> "CompletionsApi":
+        return replace(self, settings=settings)
 
     def path(self, *, stream: bool) -> str:
         return "/completions"
@@ -102,8 +107,9 @@ class CompletionsApi:
         if trouble.status not in {400, 422}:
             return ""
         message = trouble.text
+        kept = {"stop"} if self.settings.stop else set[str]()  # the person wants it
         named = (key for key, pattern in _OPTIONAL.items() if pattern.search(message))
-        return next((key for key in named if key not in without), "")
+        return next((key for key in named if key not in without | kept), "")
 
     def body(self, prompt: Prompt, *, stream: bool, without: frozenset[str]) -> bytes:
         if prompt.tools:

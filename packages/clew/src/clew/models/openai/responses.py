@@ -1,8 +1,7 @@
 """Models behind OpenAI's Responses API, or behind any server that speaks the same."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 
 from clew.support.extras import missing_extra
@@ -24,9 +23,10 @@ from clew.models.openai.client import is_openai, openai_endpoint
 from clew.models.openai.response_schema import LEAVE, REFUSED, response_format
 from clew.models.openai.responses_prompt import TAKES, declare, declare_openai, head, items
 from clew.models.openai.responses_reply import ResponsesReplyBuilder
+from clew.models.openai.settings import responses_params
 from clew.models.tool_names import ToolNameMap
 from clew.models.tool_schema import LEVELS
-from clew.models.validate import params_of
+from clew.support.model_settings import ModelSettings
 from clew.support.prompt_parts import joined
 
 __all__ = ["openai_responses"]
@@ -62,10 +62,10 @@ def openai_responses(
     Nothing is stored there: each request has the whole conversation, and the model's reasoning goes
     back to it encrypted. The arguments are those of `openai_chat`.
 
-    Raises `ConfigError` if address, key or parameters cannot be right.
+    Raises `ConfigError` if address, key or settings cannot be right.
     """
     return openai_endpoint(
-        ResponsesApi(provider, model, params_of(settings)),
+        ResponsesApi(provider, model, ModelSettings.of(settings.get("settings"))),
         base_url=base_url,
         api_key=api_key,
         api_version=api_version,
@@ -83,7 +83,7 @@ class ResponsesApi:
 
     provider: str
     model: str
-    params: Mapping[str, Json]
+    settings: ModelSettings
     hint: str = "that of a server of the Responses API (most end in /v1)"
     takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "images"})
@@ -91,6 +91,7 @@ class ResponsesApi:
     _formed: bool = False
 
     def __post_init__(self) -> None:
+        self.params = responses_params(self.provider, self.model, self.settings)
         self._heads = {
             encrypted: head(self.model, self.params, encrypted=encrypted)
             for encrypted in (True, False)
@@ -98,6 +99,9 @@ class ResponsesApi:
         self._boxes = ToolNameMap(NAMES, declare_openai if is_openai(self.provider) else declare)
         text: dict[str, Any] = self.params.get("text") or {}
         self._text = text
+
+    def with_settings(self, settings: ModelSettings) -> "ResponsesApi":
+        return replace(self, settings=settings)
 
     def path(self, *, stream: bool) -> str:
         return "/responses"
