@@ -303,7 +303,7 @@ async def _read(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Vot
     decision, base = _decision(trajectory), await _result(agent, trajectory, store, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(trajectory.run_id, decision.run)))
-        names = ("evidence", "cited", "references", "audit", "note")
+        names = ("evidence", "cited", "references", "audit", "note", "work")
         base = replace(base, **{name: getattr(chosen, name) for name in names})
     steps = sum(each.steps for each in runs)
     total = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)

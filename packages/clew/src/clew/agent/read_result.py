@@ -15,6 +15,7 @@ from clew.agent.result import (
     Refused,
     Result,
 )
+from clew.agent.work_done import work_done
 from clew.citations import citations, references
 from clew.core.events import EFFECTFUL, Json, Stop
 from clew.core.interfaces import Audits, Store
@@ -88,6 +89,9 @@ def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, 
         "fallback": stop.fallback,
         "lost": trajectory.total.lost,
         "unknown": _unknown(trajectory),
+        "work": work_done(
+            trajectory, agent.parts.effectful, reads=any(it.effect == "read" for it in agent.tools)
+        ),
         "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),
         "links": links_from_outside(stop.answer, trajectory),
         "raw_answer": stop.answer,

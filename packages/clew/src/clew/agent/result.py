@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeAlias
 import msgspec
 
 from clew.agent.agent import A_co
+from clew.agent.work_done import WorkDone
 from clew.citations import Reference, numbered
 from clew.core.events import Evidence, Json, Status, Usage, encode
 from clew.core.pending import PendingApproval
@@ -39,9 +40,10 @@ class BaseResult:
     neither a person, the configuration nor a trusted result gave as a whole leads nowhere there
     (`hxxps://evil[.]example`). `neutralised` has those addresses.
 
-    `pending_approvals` lists the calls that wait for a person, and `unknown` the calls with an
-    effect of which nobody knows whether it happened. `usage` counts the replies; `lost` estimates
-    calls whose worker died before the reply, and has what critics took.
+    `work` is what the record says was changed, failed and read; `work.line` stands beside an
+    answer, which may say otherwise. `pending_approvals` lists the calls that wait for a person, and
+    `unknown` the calls with an effect of which nobody knows whether it happened. `usage` counts the
+    replies; `lost` estimates calls whose worker died before the reply, and has what critics took.
     """
 
     run_id: str
@@ -57,6 +59,7 @@ class BaseResult:
     audit: Any = None
     pending_approvals: tuple[PendingApproval, ...] = ()
     unknown: tuple[Call, ...] = ()
+    work: WorkDone = field(default_factory=WorkDone)
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     note: str = ""
@@ -86,6 +89,7 @@ class BaseResult:
             *([("note", self.note)] if self.note else []),
         ]
         rows += [("status", f"{self.status} {self.reason}".strip())]
+        rows += [("record", self.work.line)] if self.work.line else []
         rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
         rows += [("link from outside", link.address) for link in self.links]
         rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
@@ -126,6 +130,7 @@ class BaseResult:
             "usage": _usage(self.usage),
             "lost": _usage(self.lost),
             "pending_approvals": [_approval(each) for each in self.pending_approvals],
+            "work": self.work.to_json(),
             "unknown": [_call(each) for each in self.unknown],
         }
 

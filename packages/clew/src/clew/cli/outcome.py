@@ -130,6 +130,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "model_chosen": end.why,
         "pending_approvals": [approval_document(each) for each in pending(end)],
         "unknown": result.to_json()["unknown"] if result is not None else [],
+        "work": result.work.to_json() if result is not None else None,
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -167,6 +168,8 @@ def tell_end(out: Console, end: ShownResult) -> None:
             put(out, TextBlock("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):
         put(out, TextBlock("Note", inert(result.note), "yellow"))
+    if result is not None and result.work.line and end.status != "held":
+        put(out, TextBlock("Record", inert(result.work.line), "dim"))
     for source in sources(end):
         put(out, source)
     for link in (*outside(end), *neutralised(end)):

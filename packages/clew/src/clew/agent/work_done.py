@@ -1,0 +1,101 @@
+"""What a run did, read off its record: what was changed, what failed, whether anything was read.
+
+It stands beside an answer, which may say otherwise. Nothing is inferred from anybody's words.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clew.core.events import FINISH, Json
+from clew.core.trajectory import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """The calls of a run that were made, by the names of their tools.
+
+    `changed` counts calls with an effect that succeeded, `unknown` those that may have done
+    something, and `delegated` the tasks of sub-runs, whose own records say what they did. `read`
+    counts the calls without an effect that returned something, `failed` the calls that failed or
+    were refused. `line` says what a reader of the answer should know; it may be empty.
+    """
+
+    changed: Mapping[str, int] = field(default_factory=dict[str, int])
+    failed: Mapping[str, int] = field(default_factory=dict[str, int])
+    unknown: Mapping[str, int] = field(default_factory=dict[str, int])
+    delegated: Mapping[str, int] = field(default_factory=dict[str, int])
+    read: int = 0
+    line: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has."""
+        counts = ("changed", "failed", "unknown", "delegated")
+        counted = {name: {**getattr(self, name)} for name in counts}
+        return {**counted, "read": self.read, "line": self.line}
+
+
+def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool) -> WorkDone:
+    """What the run did; `effectful` are the tools with an effect, `reads` whether others read."""
+    changed, failed, unknown = Counter[str](), Counter[str](), Counter[str]()
+    delegated, read = Counter[str](), 0
+    for call in trajectory.calls:
+        name, seen = call.action.name, call.observation
+        if name == FINISH:
+            continue
+        if call.child:
+            delegated[name] += 1
+        elif call.in_doubt or (seen is not None and call.changed and seen.outcome == "unknown"):
+            unknown[name] += 1
+        elif seen is None:
+            continue
+        elif name not in effectful and seen.ok:
+            read += 1
+        elif seen.ok and seen.outcome == "done":
+            changed[name] += 1
+        else:
+            failed[name] += 1
+    work = WorkDone(changed, failed, unknown, delegated, read)
+    return replace(work, line=_line(work, effectful, reads=reads))
+
+
+def _line(work: WorkDone, effectful: Collection[str], *, reads: bool) -> str:
+    """What a reader of the answer should know of an agent that acts, or that did not look."""
+    acts = bool(effectful)
+    if work == WorkDone():
+        if reads:
+            return "nothing was looked at or changed" if acts else "nothing was looked at"
+        return "nothing was changed" if acts else ""
+    parts: list[str] = []
+    if work.changed:
+        parts.append(f"changed: {_times(work.changed)}")
+    if work.unknown:
+        parts.append(f"unknown whether it happened: {_times(work.unknown)}")
+    if work.delegated:
+        parts.append(f"delegated: {_times(work.delegated)}")
+    undone = _failed(work, [name for name in work.failed if name in effectful])
+    if parts or not acts:
+        parts += [undone] if undone else []
+    else:
+        parts = [f"nothing was changed: {undone}" if undone else "nothing was changed"]
+    unread = _failed(work, [name for name in work.failed if name not in effectful])
+    if unread and not work.read:
+        parts.append(f"nothing was read: {unread}")
+    return "; ".join(parts)
+
+
+def _failed(work: WorkDone, names: Sequence[str]) -> str:
+    """How often these failed of how often they were tried."""
+    counts = (work.changed, work.failed, work.unknown)
+    tried = {name: sum(each.get(name, 0) for each in counts) for name in names}
+    return ", ".join(
+        f"{name} failed {work.failed[name]} of {_count(tried[name])}" for name in names
+    )
+
+
+def _times(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {_count(count)}" for name, count in counts.items())
+
+
+def _count(number: int) -> str:
+    return "1 time" if number == 1 else f"{number} times"
