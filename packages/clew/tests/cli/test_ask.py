@@ -89,6 +89,7 @@ def test_json_is_one_document_and_nothing_else() -> None:
     assert found["cited"][0]["source"] == "mary.md"
     assert found["cited"][0]["title"] == "Mary Shelley"
     assert found["usage"]["cost"] == 0.0
+    assert found["settings"] == {}
     assert (found["model"], found["model_chosen"][:13]) == ("offline", "no key is set")
     assert re.fullmatch(RUN_ID, found["run_id"])
     assert done.out.count("\n") == 1

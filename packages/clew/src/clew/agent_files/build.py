@@ -41,6 +41,7 @@ from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
 from clew.support.extras import install
+from clew.support.model_settings import ModelSettings
 from clew.support.nearest_name import did_you_mean
 from clew.support.street import SHIPPED
 from clew.support.wings import (
@@ -106,10 +107,15 @@ def _with_line(spec: Spec) -> Generator[None]:
         raise ConfigError(f"{where}: {error}", placed=placed) from error
 
 
-def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
-    named, settings = make_model(spec) if model is None else model, spec.settings.settings
+def _configured(model: Model, settings: ModelSettings) -> Model:
+    """The model with the settings of the file; what it has none of is told with its line."""
     with part("settings"):
-        thinker = configured(named, settings)
+        return configured(model, settings)
+
+
+def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
+    settings = spec.settings.settings
+    thinker = _configured(make_model(spec) if model is None else model, settings)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed

@@ -18,7 +18,7 @@ from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
-from clew.cli.render import WIDE, TextBlock, dollars
+from clew.cli.render import WIDE, TextBlock, dollars, settings_in_force
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import RunScreen, console, put, watching
 from clew.cli.store_option import command
@@ -128,6 +128,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "lost": usage(end.lost),
         "model": spec.model if spec is not None else "",
         "model_chosen": end.why,
+        "settings": settings_in_force(end.record.started),
         "pending_approvals": [approval_document(each) for each in pending(end)],
         "unknown": result.to_json()["unknown"] if result is not None else [],
         "work": result.work.to_json() if result is not None else None,

@@ -200,6 +200,11 @@ def _done_before(event: Started | Forked | Note) -> Iterator[TextBlock]:
         yield TextBlock("Done before", inert(f"{done.text} ({was} by {done.key})"), "yellow")
 
 
+def settings_in_force(event: Started) -> dict[str, Json]:
+    """What the model is told beside its prompt, as far as anybody said it."""
+    return {**event.spec.params, **({"seed": event.seed} if event.seed else {})}
+
+
 def started(event: Started) -> Iterator[TextBlock]:
     """The question, and who was to answer it."""
     yield TextBlock("Question", inert(event.goal), "bold")
@@ -209,6 +214,9 @@ def started(event: Started) -> Iterator[TextBlock]:
         told += f" and {more:,} more"
     made_of = f"{event.spec.model}, {event.spec.codec}, tools: "
     yield TextBlock("Agent", inert(made_of + told), "dim")
+    if settings := settings_in_force(event):
+        told = ", ".join(f"{name} {text_or_json(value)}" for name, value in settings.items())
+        yield TextBlock("Settings", inert(told), "dim")
     if event.labels or event.owner:
         owner = ["owner " + event.owner] if event.owner else []
         labels = [f"{name}={value}" for name, value in event.labels.items()]
