@@ -31,6 +31,8 @@ _ADDRESS: Final = re.compile(
 )
 """Mail and web addresses as programs for mail and chat make links of them, and as people spell
 them, with account numbers (ISO 13616), names after @, and long words of letters and digits."""
+_SIGN: Final = re.compile(r"[@./\\\d]|dot", re.IGNORECASE)
+"""What stands in each address: most short values have none of it."""
 _PAGE: Final = re.compile(r"(?:https?://|www\.)[^\sA-Z<>\"'@]+")
 _IDENTIFIER: Final = re.compile(
     r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"
@@ -40,7 +42,11 @@ _IDENTIFIER: Final = re.compile(
 
 def addresses_in(text: str) -> Iterator[str]:
     """Mail and web addresses and account numbers in a text."""
-    for match in _ADDRESS.findall(unicodedata.normalize("NFKC", text).replace("。", ".")):
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("。", ".")
+    if _SIGN.search(text) is None:
+        return
+    for match in _ADDRESS.findall(text):
         yield match.rstrip(".,;:!?")
 
 

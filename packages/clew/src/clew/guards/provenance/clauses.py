@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from clew.core.events import Json
@@ -21,26 +23,40 @@ _QUOTED: Final = re.compile(r"(?<!\w)['\"‘“].+?['\"’”](?!\w)")
 
 def clauses(words: Sequence[str]) -> Iterator[str]:
     """The clauses of a person's words."""
-    for text in words:
-        yield from filter(str.strip, _BETWEEN.split(text))
+    return chain.from_iterable(map(_clauses_of, words))
 
 
-def are_crossed(one: Json, other: Json, where: Sequence[str]) -> bool:
-    """Whether casefolded clauses have both values, each only beside another one of the kind.
+@lru_cache(maxsize=64)
+def _clauses_of(text: str) -> tuple[str, ...]:
+    return tuple(filter(str.strip, _BETWEEN.split(text)))
 
-    Where something is said of each or all of them it is not asked.
+
+def crossed_in(
+    values: Sequence[tuple[str, Json]], where: Sequence[str]
+) -> Sequence[tuple[str, Json]]:
+    """Arguments' values that casefolded clauses cross with that of another argument.
+
+    They have both, each only beside another value of the kind. Where something is said of each or
+    all of them nothing is crossed.
     """
-    if not (of_one := _at(one, where)) or not (of_other := _at(other, where)):
-        return False
-    if of_one & of_other or any(map(_EACH.search, where)):
-        return False
-    return all(has_like(other, where[it]) for it in of_one) and all(
-        has_like(one, where[it]) for it in of_other
-    )
-
-
-def _at(value: Json, where: Sequence[str]) -> set[int]:
-    return {at for at, clause in enumerate(where) if has_value(value, clause)}
+    if any(map(_EACH.search, where)):
+        return []
+    mentions = [
+        (name, value, having)
+        for name, value in values
+        if (having := {clause for clause in where if has_value(value, clause)})
+    ]
+    return [
+        (name, value)
+        for name, value, having in mentions
+        if any(
+            having.isdisjoint(others)
+            and all(has_like(other, clause) for clause in having)
+            and all(has_like(value, clause) for clause in others)
+            for argument, other, others in mentions
+            if argument != name
+        )
+    ]
 
 
 def has_value(value: Json, clause: str) -> bool:

@@ -136,24 +136,31 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        if trajectory.planned is not None or self._has_seen_nothing(trajectory):
+        if trajectory.planned is not None:
             return False
         if not any(map(self._is_new, trajectory.step.pending)):
             return False
-        if self._level(trajectory) == "off":
+        if self._has_seen_nothing(trajectory) or self._level(trajectory) == "off":
             return False
         origins = self.origins(trajectory)
         if origins.planned is not None or not any(persons_words(trajectory)):
             return False
         return self._judges(origins, trajectory)
 
+    @cached_property
+    def _acting(self) -> frozenset[str]:
+        """The names of tools whose calls can do harm, by themselves or in a sub-run."""
+        return self.judged | self.acting_runs.keys()
+
     def _is_new(self, call: Call) -> bool:
         """Whether a call is still to be judged, and can do harm."""
-        acts = call.action.name in self.judged or call.action.name in self.acting_runs
+        acts = call.action.name in self._acting
         return acts and call.ruling is None and not call.begun
 
     def _level(self, trajectory: Trajectory) -> Level:
         """Its own level, or that of the run above, if that is stricter."""
+        if trajectory.grant is None:
+            return self.level
         return stricter(self.level, handed_to(trajectory.grant).level)
 
     def handed_down(self, trajectory: Trajectory, calls: Sequence[Call]) -> list[Handed | None]:

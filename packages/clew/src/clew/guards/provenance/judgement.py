@@ -18,7 +18,7 @@ from clew.guards.provenance.choices import (
     is_usual,
     properties,
 )
-from clew.guards.provenance.clauses import are_crossed, clauses
+from clew.guards.provenance.clauses import clauses, crossed_in
 from clew.guards.provenance.earlier import EARLIER, is_overruled
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.open_times import is_left_open
@@ -97,8 +97,19 @@ class Judgement:
         """All that speaks against it."""
         return [*self._doubts()]
 
+    @cached_property
+    def _origins(self) -> dict[tuple[str, str, Json], str | None]:
+        """The origins of values that were looked up: a verdict that is recorded asks twice."""
+        return {}
+
     def origin(self, name: str, value: Json) -> str | None:
         """Where a value of an argument comes from; None if nothing that is trusted gave it."""
+        key = (name, type(value).__name__, value)  # True is no 1
+        if key not in self._origins:
+            self._origins[key] = self._origin(name, value)
+        return self._origins[key]
+
+    def _origin(self, name: str, value: Json) -> str | None:
         if name in self._bound:
             return PLAN
         if name in self.tool.labels.content:
@@ -246,10 +257,21 @@ class Judgement:
             where = NOT_READ
         return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
 
+    def _choices(self, name: str) -> Sequence[Json]:
+        """What the tool's schema offers for an argument."""
+        if name not in self._offers:
+            self._offers[name] = choices(self.tool.parameters, name)
+        return self._offers[name]
+
+    @cached_property
+    def _offers(self) -> dict[str, Sequence[Json]]:
+        """By argument what the tool's schema offers for it, as far as it was looked up."""
+        return {}
+
     def _offered(self, name: str, value: Json) -> str | None:
         """Whether the tool itself offers the value, and the plan or a person's words left it so."""
-        schema, bare = self.tool.parameters, is_choice(value)
-        if not bare and value not in choices(schema, name):
+        schema = self.tool.parameters
+        if not is_choice(value) and value not in self._choices(name):
             return None
         free = is_usual(schema, name, value) or (
             self.origins.is_understood and is_chosen(name, value, self.origins.words)
@@ -263,13 +285,15 @@ class Judgement:
         where, args = [*clauses(self.origins.deciding_words)], self.pending.args
         if len(where) == 1 or len(self._bound) == len(args):
             return
-        for name, value in args.items():
-            others = [it for key, other in args.items() if key != name for it in leaves(other)]
-            for each in () if name in self._bound else leaves(value):
-                if is_overruled(self.origins, each):
-                    yield Doubt(name, (each,), EARLIER)
-                elif any(are_crossed(each, it, where) for it in others):
-                    yield Doubt(name, (each,), CROSSED)
+        values = [(name, each) for name, value in args.items() for each in leaves(value)]
+        crossed = crossed_in(values, where)
+        for name, each in values:
+            if name in self._bound:
+                continue
+            if is_overruled(self.origins, each):
+                yield Doubt(name, (each,), EARLIER)
+            elif (name, each) in crossed:
+                yield Doubt(name, (each,), CROSSED)
 
     def _left_out(self) -> Iterator[Doubt]:
         """Arguments that the request asks for, and that are empty."""
@@ -310,7 +334,7 @@ class Judgement:
     def _known(self, name: str, value: Json) -> str | None:
         if self._is_addressed(name, value) or self._is_other_card(value):
             return None
-        if is_choice(value) or (self._bound and value in choices(self.tool.parameters, name)):
+        if is_choice(value) or (self._bound and value in self._choices(name)):
             return None
         source = self.origins.of(value, self._carried, verbatim=not self._bound)
         if source in _BY_READING and not self.origins.is_understood:
@@ -333,9 +357,10 @@ class Judgement:
 
     def _is_open_time(self, value: Json) -> bool:
         """Whether a person named the day alone, and no untrusted text has the time."""
-        if not isinstance(value, str) or self.origins.was_read(value[_DAY_ALONE + 1 :][:5]):
+        if not isinstance(value, str):
             return False
-        return is_left_open(value, self.tool.name, self.origins.deciding_words)
+        is_open = is_left_open(value, self.tool.name, self.origins.deciding_words)
+        return is_open and not self.origins.was_read(value[_DAY_ALONE + 1 :][:5])
 
     def _is_own_day(self, name: str, value: Json) -> bool:
         """Whether a day stands in one argument only, as it does in a person's words."""

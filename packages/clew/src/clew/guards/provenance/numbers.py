@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.guards.provenance.times import without_times
-from clew.guards.provenance.values import numbers_in
+from clew.guards.provenance.values import has_digit, numbers_in
 
 PERSON: Final = "a person's words"
 COMPUTED: Final = "known numbers"
@@ -22,6 +22,11 @@ _BOUND: Final = re.compile(
     re.IGNORECASE,
 )
 """A number that only bounds an amount: "at most 80", "under 200"."""
+_BOUND_WORDS: Final = (
+    "under", "below", "above", "over", "most", "least", "up to", "within", "less", "more",
+    "fewer", "than", "max", "min", "limit", "budget", "tops",
+)  # fmt: skip
+"""One of them stands in each text that `_BOUND` fits."""
 _EXACT: Final = 0.005
 
 
@@ -38,11 +43,16 @@ class Numbers:
         """Learn the numbers of a person's words; those of a day or a time are no amounts, nor is
         what only bounds one.
         """
-        plain = _BOUND.sub(" … ", without_times(text))
+        if not has_digit(text):
+            self._words += f" {text.casefold()}"
+            return
+        plain = without_times(text)
+        if any(word in plain.casefold() for word in _BOUND_WORDS):
+            plain = _BOUND.sub(" … ", plain)
         self._words += f" {plain.casefold()}"
-        self._spoken += numbers_in(plain)
-        for number in numbers_in(plain):
-            self._known[number] = PERSON
+        amounts = [*numbers_in(plain)]
+        self._spoken += amounts
+        self._known.update(dict.fromkeys(amounts, PERSON))
         self._dated.update(numbers_in(text))
 
     def know(self, number: float, source: str) -> None:

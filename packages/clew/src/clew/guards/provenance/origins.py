@@ -42,7 +42,7 @@ from clew.guards.provenance.records import (
 from clew.guards.provenance.request import GAP, deciding, spoken
 from clew.guards.provenance.selection import Selection
 from clew.guards.provenance.strangers import of_records, own_lines
-from clew.guards.provenance.texts import Vocabulary
+from clew.guards.provenance.texts import Vocabulary, words_of
 from clew.guards.provenance.times import is_day, says_day, times_named
 from clew.guards.provenance.values import (
     is_choice,
@@ -78,8 +78,7 @@ class Origins:
         self.cards: list[Card] = []
         """What trusted tools gave about somebody with an address."""
         self._selection = Selection()
-        self._vocabulary = Vocabulary()
-        self._vocabulary.learn(config)
+        self._vocabulary = Vocabulary(words_of(config))
         self._folded = 0
         self.numbers = Numbers()
         self.words: list[str] = []
@@ -202,13 +201,17 @@ class Origins:
             return source
         if mixed_scripts(text):
             return None
-        folded = text.casefold()
-        if any(
-            (verbatim and stands_in(folded, words)) or says_day(text, words)
-            for words in self._words_without(carried)
-        ):
+        if self._is_spoken(text, carried, verbatim=verbatim):
             return PERSON
-        return CONFIG if self._config and stands_in(folded, self._config) else None
+        return CONFIG if stands_in(text.casefold(), self._config) else None
+
+    def _is_spoken(self, text: str, carried: Sequence[str] = (), *, verbatim: bool = True) -> bool:
+        """Whether a person's words have a text as a whole, or name the day that it is."""
+        folded, day = text.casefold(), is_day(text)
+        for words in self._words_without(carried) if carried else self._deciding:
+            if (verbatim and stands_in(folded, words)) or (day and says_day(text, words)):
+                return True
+        return False
 
     def _words_without(self, carried: Sequence[str]) -> Iterator[str]:
         for words in self._deciding:
@@ -216,6 +219,11 @@ class Origins:
             for text in carried:
                 rest = rest.replace(text.casefold(), GAP)
             yield rest
+
+    def _is_persons(self, text: str) -> bool:
+        """Whether a text comes from a person's words, and nothing else gave it."""
+        is_given = text in self.known or text in self._singled_out
+        return not is_given and self._is_spoken(text) and not mixed_scripts(text)
 
     def selected(self, name: str, value: Json, *, only_fetched: bool) -> str | None:
         """How a person's words single a value out for an argument, without naming it, or None.
@@ -358,7 +366,7 @@ class Origins:
     ) -> None:
         content = seen.content
         labels, records = tool.labels, records_of(content)
-        for record in keyed(records, labels.trusted, lambda value: self.of(value) == PERSON):
+        for record in keyed(records, labels.trusted, self._is_persons):
             self._know_fields(tool, record, where, numbers_only=True)
         self._selection.learn((tool, call.args, content))
         if not clean:

@@ -68,13 +68,12 @@ def keyed(
     Of a field that no third party can choose, a name will do.
     """
     for record in records:
-        values = (
-            it
-            for field, it in record.items()
-            if isinstance(it, str) and (is_key(it) or (field in trusted and len(it) > _SHORT))
-        )
-        if any(map(is_words, values)):
-            yield record
+        for field, it in record.items():
+            if not isinstance(it, str):
+                continue
+            if (is_key(it) or (field in trusted and len(it) > _SHORT)) and is_words(it):
+                yield record
+                break
 
 
 def priced(

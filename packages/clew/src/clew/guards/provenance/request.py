@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from clew.guards.provenance.values import has_digit
+
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 _QUOTED: Final = re.compile(r"(?m)^[ \t]*>.*(?:\n|\Z)")
 _END: Final = r"(?=[,.;:!?](?:\s|$)|\n|\bbut\b|\binstead\b|\brather\b|$)"
@@ -10,6 +12,8 @@ _HARMLESS: Final = (
     "forget|fail|hesitate|only|just|already|yet|in|on|at|be|been|so|too|very"
 )  # fmt: skip
 """What may follow "not" where it forbids nothing."""
+_NEGATIONS: Final = ("not", "don", "never", "without", "except", "nobody")
+"""One of them stands in each text that `_NEGATED` fits."""
 _NEGATED: Final = re.compile(
     r"\b(?:do not|don['’]?t|never|without|except|not|nobody but)\b"
     rf"(?!\s+(?:{_HARMLESS})\b).*?{_END}",
@@ -29,6 +33,8 @@ SIGNS_OF_PASTING: Final = ("```", '"""', ">")
 
 def spoken(text: str) -> tuple[str, str]:
     """What a person says themself, and what they pasted: quoted lines and blocks."""
+    if not any(sign in text for sign in SIGNS_OF_PASTING):
+        return text, ""
     pasted = [*_FENCED.findall(text)]
     rest = _FENCED.sub(GAP, text)
     pasted += _QUOTED.findall(rest)
@@ -39,5 +45,9 @@ def deciding(text: str) -> str:
     """A person's words without those that say what not to do, or only what somebody is told, and
     without the numbers of a list.
     """
-    text = _NUMBERING.sub(GAP, text)
-    return _NEGATED.sub(GAP, _REPORTED.sub(rf"\1{GAP}", text))
+    folded = text.casefold()
+    if has_digit(text):
+        text = _NUMBERING.sub(GAP, text)
+    if "that" in folded:
+        text = _REPORTED.sub(rf"\1{GAP}", text)
+    return _NEGATED.sub(GAP, text) if any(it in folded for it in _NEGATIONS) else text

@@ -6,6 +6,7 @@ They do so by number, by what stands there, as all of a list, or as what a page 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, cast
 
@@ -28,6 +29,8 @@ _NEAR: Final = 80
 _SHORT: Final = 2
 
 
+Extreme = tuple[str, str]
+"""A superlative, and the words behind it: "most", "unread messages"."""
 Seen = tuple[ToolSpec, Mapping[str, Json], Json]
 """A result: the tool, the arguments, what it gave."""
 
@@ -73,12 +76,11 @@ class Selection:
                 self._counts.setdefault((tool.name, field), Counter())[it] += 1
             if any(_points_at(record, name, text) for name in names for text in words):
                 self._pointed_at.setdefault(tool.name, set()).update(it for _, it in text_args)
-        if (
-            isinstance(content, str)
-            and len(addresses := [*dict.fromkeys(addresses_in(content))]) == 1
-        ):
-            keys = [it for _, it in text_args if any(stands_in(it.casefold(), t) for t in words)]
-            self._only.update((addresses[0], key) for key in keys)
+        keys = [it for _, it in text_args if any(stands_in(it.casefold(), t) for t in words)]
+        if keys and isinstance(content, str):
+            addresses = {*addresses_in(content)}
+            if len(addresses) == 1:
+                self._only.update(dict.fromkeys(addresses, keys[-1]))
 
     def _catch_up(self, words: Sequence[str]) -> None:
         for tool, args, content in self._new:
@@ -96,12 +98,13 @@ class Selection:
     def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
         """How the words single out a value for an argument, or None."""
         self._catch_up(words)
-        for tool in self._lengths:
-            if any(value in it for text in words for it in self._extremes(tool, name, text)):
-                return f"the results of {tool}, by number"
-        for (tool, field), counts in self._counts.items():
-            if any(value in it for text in words for it in _extremes_of(counts, tool, text)):
-                return f"{field} of {tool}, by number"
+        if wanted := [it for text in words for it in _EXTREME.findall(text)]:
+            for tool in self._lengths:
+                if any(value in it for it in self._extremes(tool, name, wanted)):
+                    return f"the results of {tool}, by number"
+            for (tool, field), counts in self._counts.items():
+                if any(value in it for it in _extremes_of(counts, tool, wanted)):
+                    return f"{field} of {tool}, by number"
         for tool, entries in self._entries.items():
             if value in entries and any(_wants_all(tool, it) for it in words):
                 return f"all that {tool} lists"
@@ -111,18 +114,20 @@ class Selection:
             return f"the only address in {key}"
         return self._alike.has(name, value, words)
 
-    def _extremes(self, tool: str, name: str, text: str) -> Iterator[set[str]]:
-        """The values for which a tool lists most or fewest, as a text wants it."""
-        for mark, things in _EXTREME.findall(text):
+    def _extremes(self, tool: str, name: str, wanted: Sequence[Extreme]) -> Iterator[set[str]]:
+        """The values for which a tool lists most or fewest, as it is wanted."""
+        for mark, things in wanted:
             best = min if mark.startswith(_LOWEST) else max
             lengths = {it: n for (arg, it), n in self._lengths.get(tool, {}).items() if arg == name}
             if _is_named(tool, things) or not any(_is_named(it, things) for it in self._lengths):
                 yield _best(lengths, best)
 
 
-def _extremes_of(counts: Mapping[str, int], tool: str, text: str) -> Iterator[set[str]]:
-    """The name that a tool's records have most or least often, as a text wants it."""
-    for mark, things in _EXTREME.findall(text):
+def _extremes_of(
+    counts: Mapping[str, int], tool: str, wanted: Sequence[Extreme]
+) -> Iterator[set[str]]:
+    """The name that a tool's records have most or least often, as it is wanted."""
+    for mark, things in wanted:
         if _is_named(tool, things):
             yield _best(counts, min if mark.startswith(_LOWEST) else max)
 
@@ -149,14 +154,20 @@ def _points_at(record: Record, name: str, text: str) -> bool:
     """Whether a text names somebody, and has two words in a row of what they wrote."""
     if len(name) <= _SHORT or not stands_in(name.casefold(), text):
         return False
-    request = words_in(text)
-    pairs = {pair for pair in pairwise(request) if all(len(it) > _SHORT for it in pair)}
+    pairs = _pairs_of(text)
     for value in record.values():
         if isinstance(value, str) and value != name:
             wrote = words_in(value.casefold())
             if pairs.intersection(pairwise(wrote)):
                 return True
     return False
+
+
+@lru_cache(maxsize=16)
+def _pairs_of(text: str) -> frozenset[tuple[str, str]]:
+    """Its words in pairs as they follow each other, without short ones."""
+    pairs = pairwise(words_in(text))
+    return frozenset([(one, next_) for one, next_ in pairs if min(len(one), len(next_)) > _SHORT])
 
 
 def _stands_at(name: str, key: str, text: str) -> bool:

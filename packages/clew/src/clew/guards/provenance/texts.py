@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from clew.guards.provenance.languages import is_foreign, is_unspaced
@@ -40,6 +41,8 @@ _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
 class Vocabulary:
     """The words that trusted sources gave, casefolded."""
 
+    own: frozenset[str] = frozenset()
+    """Those of the configuration."""
     words: set[str] = field(default_factory=set[str])
     _texts: list[str] = field(default_factory=list[str])
     """Texts that are still to be cut into words: most runs ask for none."""
@@ -54,7 +57,7 @@ class Vocabulary:
         Some may be new in a sentence, and all of a title, unless untrusted text has them
         (`was_read`). A demand or code is not known for standing in the source.
         """
-        self.words.update(*(words_in(each.casefold()) for each in self._texts))
+        self.words.update(words_in("\n".join(self._texts).casefold()))
         self._texts = []
         more = words_in(source.casefold())
         is_title = len(words_in(text)) <= _TITLE and not is_unspaced(text)
@@ -81,7 +84,15 @@ class Vocabulary:
 
     def has(self, word: str) -> bool:
         """Whether a casefolded word is known, or says nothing by itself."""
-        return word in _FILLERS or word in self.words or _stem(word) in self.words
+        stem = _stem(word)
+        known = (word in words or stem in words for words in (self.words, self.own))
+        return word in _FILLERS or any(known)
+
+
+@lru_cache(maxsize=16)
+def words_of(config: str) -> frozenset[str]:
+    """The words of a configuration, casefolded: all runs of an agent have the same."""
+    return frozenset(words_in(config.casefold()))
 
 
 def _stem(word: str) -> str:

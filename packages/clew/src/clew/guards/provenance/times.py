@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from clew.guards.provenance.values import stands_in
+from clew.guards.provenance.values import has_digit, stands_in
 
 _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::\d\d)?)?")
 _MONTHS: Final = (
@@ -15,10 +15,14 @@ _MONTHS: Final = (
 )  # fmt: skip
 _MONTH: Final = rf"(?:{'|'.join(_MONTHS)})"
 _ORDINAL: Final = r"(?:st|nd|rd|th)?"
+_FIGURES: Final = (
+    r"\d(?:\d{3}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"
+    r"|(?<!\w\d)\d?(?:[./]\d{1,2}[./]\d{2,4}\b|:\d\d\b(?:\s*[ap]m\b)?|\s*[ap]m\b))"
+)
+"""A day or a time in figures. It begins with a digit, so that few positions are tried."""
+_TIMES_IN_FIGURES: Final = re.compile(_FIGURES, re.IGNORECASE)
 _TIMES: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"
-    r"|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b(?:\s*[ap]m\b)?|\b\d{1,2}\s*[ap]m\b"
-    rf"|\b{_MONTH}\s+\d{{1,2}}{_ORDINAL}\b(?:,?\s+\d{{4}}\b)?"
+    rf"{_FIGURES}|\b{_MONTH}\s+\d{{1,2}}{_ORDINAL}\b(?:,?\s+\d{{4}}\b)?"
     rf"|\b\d{{1,2}}{_ORDINAL}\s+(?:of\s+)?{_MONTH}\b(?:,?\s+\d{{4}}\b)?"
     rf"|\b{_MONTH}\s+\d{{4}}\b",
     re.IGNORECASE,
@@ -38,12 +42,20 @@ _COUNTS: Final = {
 
 def without_times(text: str) -> str:
     """A text without its days and times."""
-    return _TIMES.sub(" … ", text)
+    if not has_digit(text):
+        return text
+    times = _TIMES if _names_month(text.casefold()) else _TIMES_IN_FIGURES
+    return times.sub(" … ", text)
+
+
+def _names_month(text: str) -> bool:
+    """Whether a casefolded text has the name of a month, if only in a word."""
+    return any(month in text for month in _MONTHS)
 
 
 def is_day(value: str) -> bool:
     """Whether it is a day, or a day and a time, of ISO 8601."""
-    return _DAY.fullmatch(value) is not None
+    return value[4:5] == "-" and _DAY.fullmatch(value) is not None
 
 
 def lasts(start: str, end: str, text: str) -> bool:
@@ -68,15 +80,25 @@ class _Times:
     years: frozenset[str]
 
 
+_NO_TIMES: Final = _Times(frozenset(), frozenset(), frozenset())
+
+
 @lru_cache(maxsize=64)
 def _times_of(text: str) -> _Times:
-    days = {(_MONTHS.index(month) + 1, int(day)) for month, day in _MONTH_DAY.findall(text)}
-    days |= {(_MONTHS.index(month) + 1, int(day)) for day, month in _DAY_MONTH.findall(text)}
-    hours = {(int(hour), int(minute)) for hour, minute in _CLOCK.findall(text)}
-    hours |= {
-        (int(hour) % 12 + 12 * (half == "pm"), int(minute or 0))
-        for hour, minute, half in _HALF_DAY.findall(text)
-    }
+    if not has_digit(text):
+        return _NO_TIMES
+    days: set[tuple[int, int]] = set()
+    if _names_month(text):
+        days |= {(_MONTHS.index(month) + 1, int(day)) for month, day in _MONTH_DAY.findall(text)}
+        days |= {(_MONTHS.index(month) + 1, int(day)) for day, month in _DAY_MONTH.findall(text)}
+    hours: set[tuple[int, int]] = set()
+    if ":" in text:
+        hours |= {(int(hour), int(minute)) for hour, minute in _CLOCK.findall(text)}
+    if "am" in text or "pm" in text:
+        hours |= {
+            (int(hour) % 12 + 12 * (half == "pm"), int(minute or 0))
+            for hour, minute, half in _HALF_DAY.findall(text)
+        }
     return _Times(frozenset(days), frozenset(hours), frozenset(_YEAR.findall(text)))
 
 

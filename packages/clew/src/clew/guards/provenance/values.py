@@ -14,6 +14,9 @@ from clew.core.events import Json
 _NUMBER: Final = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?!\w)")
 MIN_KEY: Final = 6
 """Characters of a value that can stand for one thing alone."""
+_WORD: Final = re.compile(r"\w+")
+_DIGIT: Final = re.compile(r"\d")
+_SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
 
 
@@ -87,7 +90,8 @@ def mixed_scripts(value: str) -> bool:
     """Whether its letters are of several scripts, as in a name that only looks like another."""
     if value.isascii():
         return False
-    return len({unicodedata.name(char, "?").split()[0] for char in value if char.isalpha()}) > 1
+    letters = filter(str.isalpha, set(value))
+    return len({unicodedata.name(char, "?").split()[0] for char in letters}) > 1
 
 
 def stands_in(value: str, text: str) -> bool:
@@ -95,9 +99,9 @@ def stands_in(value: str, text: str) -> bool:
 
     Signs alone, such as `/`, have to stand apart.
     """
-    if not any(map(str.isalnum, value)):
-        return value in text.split()
     at = text.find(value)
+    if at >= 0 and not any(map(str.isalnum, value)):
+        return value in text.split()
     while at >= 0:
         before, after = text[:at][-2:], text[at + len(value) :][:2]
         if not _continues(before[::-1], value[0]) and not _continues(after, value[-1]):
@@ -115,6 +119,11 @@ def _continues(beside: str, end: str) -> bool:
     return beside[0] in _JOINTS and beside[1:].isalnum()
 
 
+def has_digit(text: str) -> bool:
+    """Whether a text has a digit: most patterns for numbers and times cost more than to look."""
+    return _DIGIT.search(text) is not None
+
+
 def numbers_in(text: str) -> Iterator[float]:
     """The numbers in a text; commas between digits are left out."""
     for match in _NUMBER.findall(text):
@@ -128,7 +137,7 @@ def bare(text: str) -> str:
 
 def is_key(value: str) -> bool:
     """Whether a value can stand for one thing alone, as the number of an account or an address."""
-    return len(value) >= MIN_KEY and any(sign.isdigit() or sign == "@" for sign in value)
+    return len(value) >= MIN_KEY and _SIGN_OF_KEY.search(value) is not None
 
 
 def is_name(value: str) -> bool:
@@ -138,4 +147,4 @@ def is_name(value: str) -> bool:
 
 def words_in(text: str) -> list[str]:
     """The words and numbers of a text."""
-    return re.findall(r"\w+", text)
+    return _WORD.findall(text)
