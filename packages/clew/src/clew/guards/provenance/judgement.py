@@ -164,7 +164,7 @@ class Judgement:
         if self.planned is not None:
             yield from self._crossed()
             yield from self._left_out()
-        for name, value in args.items():
+        for name, value in args.items() if self.origins.secrets else ():
             text = " ".join(str(each) for each in leaves(value) if each is not None)
             if has_secret(text, self.origins.secrets):
                 yield Doubt(name, (), "has a value of a secret result")
@@ -202,9 +202,12 @@ class Judgement:
         )
 
     def _of_deciding(self, name: str, value: Json) -> Iterator[Doubt]:
-        each = argument_leaves(value, self._own_words)
-        keys = {it for it in new_keys(value, self._own_words) if self.origins.of(it) == PERSON}
-        doubted = tuple(it for it in each if it in keys or self.origin(name, it) is None)
+        if isinstance(value, dict | list | tuple):
+            each = argument_leaves(value, self._own_words)
+            keys = {it for it in new_keys(value, self._own_words) if self.origins.of(it) == PERSON}
+            doubted = tuple(it for it in each if it in keys or self.origin(name, it) is None)
+        else:
+            doubted = (value,) if self.origin(name, value) is None else ()
         if doubted:
             yield self._doubt(name, doubted)
 
@@ -243,7 +246,7 @@ class Judgement:
         calls = self.origins.planned or ()
         open_calls = [it for it in calls if self._leaves_text_open(it)]
         sources = [*self.origins.sources.values()]
-        is_one = len(open_calls) == len(sources) == 1 and self.origins.is_understood
+        is_one = len(open_calls) == len(sources) == 1 and self._is_understood
         return sources[0] if is_one else ("", "")
 
     def _leaves_text_open(self, planned: PlannedCall) -> bool:
@@ -253,9 +256,13 @@ class Judgement:
     def _doubt(self, name: str, doubted: tuple[Json, ...]) -> Doubt:
         """Why an argument is doubted, and where its values stand in untrusted text."""
         where = next((seen for it in doubted if (seen := self.origins.seen_in(it))), "")
-        if not (where or self.origins.is_understood) and any(map(self.origins.of, doubted)):
+        if not (where or self._is_understood) and any(map(self.origins.of, doubted)):
             where = NOT_READ
         return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
+
+    @cached_property
+    def _is_understood(self) -> bool:
+        return self.origins.is_understood
 
     def _choices(self, name: str) -> Sequence[Json]:
         """What the tool's schema offers for an argument."""
@@ -274,7 +281,7 @@ class Judgement:
         if not is_choice(value) and value not in self._choices(name):
             return None
         free = is_usual(schema, name, value) or (
-            self.origins.is_understood and is_chosen(name, value, self.origins.words)
+            self._is_understood and is_chosen(name, value, self.origins.words)
         )
         return OFFERED if free or not self._bound else None
 
@@ -286,11 +293,11 @@ class Judgement:
         if len(where) == 1 or len(self._bound) == len(args):
             return
         values = [(name, each) for name, value in args.items() for each in leaves(value)]
-        crossed = crossed_in(values, where)
+        crossed, is_first = crossed_in(values, where), len(self.origins.deciding_words) == 1
         for name, each in values:
             if name in self._bound:
                 continue
-            if is_overruled(self.origins, each):
+            if not is_first and is_overruled(self.origins, each):
                 yield Doubt(name, (each,), EARLIER)
             elif (name, each) in crossed:
                 yield Doubt(name, (each,), CROSSED)
@@ -337,7 +344,7 @@ class Judgement:
         if is_choice(value) or (self._bound and value in self._choices(name)):
             return None
         source = self.origins.of(value, self._carried, verbatim=not self._bound)
-        if source in _BY_READING and not self.origins.is_understood:
+        if source in _BY_READING and not self._is_understood:
             return None
         if is_number(value):
             return source if self._is_amount(name, float(value), source) else None

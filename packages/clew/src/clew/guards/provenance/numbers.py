@@ -47,9 +47,11 @@ class Numbers:
             self._words += f" {text.casefold()}"
             return
         plain = without_times(text)
-        if any(word in plain.casefold() for word in _BOUND_WORDS):
+        folded = plain.casefold()
+        if any(word in folded for word in _BOUND_WORDS):
             plain = _BOUND.sub(" … ", plain)
-        self._words += f" {plain.casefold()}"
+            folded = plain.casefold()
+        self._words += f" {folded}"
         amounts = [*numbers_in(plain)]
         self._spoken += amounts
         self._known.update(dict.fromkeys(amounts, PERSON))
