@@ -35,7 +35,7 @@ class Numbers:
 
     def __init__(self) -> None:
         self._known: dict[float, str] = {}
-        self._dated: set[float] = set()
+        self._texts: list[str] = []
         self._spoken: list[float] = []
         self._words = ""
 
@@ -55,7 +55,7 @@ class Numbers:
         amounts = [*numbers_in(plain)]
         self._spoken += amounts
         self._known.update(dict.fromkeys(amounts, PERSON))
-        self._dated.update(numbers_in(text))
+        self._texts.append(text)
 
     def know(self, number: float, source: str) -> None:
         """Learn a number that a trusted source gave."""
@@ -67,7 +67,7 @@ class Numbers:
 
     def is_dated(self, number: float) -> bool:
         """Whether a person's words have the number, if only in a day or a time."""
-        return number in self._dated
+        return any(number in numbers_in(text) for text in self._texts)
 
     def is_spoken_once(self, number: float) -> bool:
         """Whether only one place of a person's words gave it, and nothing else."""

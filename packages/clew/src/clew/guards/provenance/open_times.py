@@ -27,6 +27,6 @@ def is_left_open(value: str, tool: str, words: Sequence[str]) -> bool:
         return False
     about = {it for it in words_in(tool.casefold().replace("_", " ")) if len(it) > _SHORT}
     return any(
-        says_day(value, clause, with_time=False) and not about.isdisjoint(words_in(clause))
+        not about.isdisjoint(words_in(clause)) and says_day(value, clause, with_time=False)
         for clause in clauses(words)
     )

@@ -113,6 +113,8 @@ class Origins:
         """Fold the entries that are new."""
         for entry in trajectory.entries[self._folded :]:
             match entry.event:
+                case Observation() as observation:
+                    self._observe(trajectory.call(observation.call), observation)
                 case Started() as started:
                     self._begin(started)
                 case Forked(grant=Grant(handed=Handed() as handed)):
@@ -135,8 +137,6 @@ class Origins:
                 case Changed(what=what) if self.planned:  # of tools as they were
                     same = (it for it in self.planned if f"tools.{it.tool}" not in what)
                     self.planned = tuple(same)
-                case Observation() as observation:
-                    self._observe(trajectory.call(observation.call), observation)
                 case _:
                     pass
         self._folded = len(trajectory.entries)

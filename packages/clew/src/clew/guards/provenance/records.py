@@ -52,8 +52,8 @@ def extreme(
     records: Sequence[Record], fields: Sequence[str], words: Sequence[str]
 ) -> Iterator[Record]:
     """Records that a person's words single out as the largest or smallest of all, by a number."""
-    for name, best in _EXTREMES.items():
-        if len(records) > 1 and any(stands_in(name, text) for text in words):
+    for name, best in _EXTREMES.items() if len(records) > 1 else ():
+        if any(stands_in(name, text) for text in words):
             for field in fields:
                 values: list[Any] = [record.get(field) for record in records]
                 if all(map(is_number, values)) and values.count(best(values)) == 1:
@@ -95,7 +95,7 @@ def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
     """Names of a list that a person's words single out: the only one that starts like that."""
     entries = cast("Sequence[Json]", content) if isinstance(content, list) else ()
     names = [it for it in entries if isinstance(it, str)]
-    for text in words:
+    for text in words if names else ():
         for mark in _PREFIXES:
             start = text.partition(mark)[2].split(maxsplit=1)[:1]
             wanted = "".join(start).strip("'\"‘’“”.,:;")

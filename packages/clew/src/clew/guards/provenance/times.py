@@ -14,6 +14,8 @@ _MONTHS: Final = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 _MONTH: Final = rf"(?:{'|'.join(_MONTHS)})"
+_MONTH_NAME: Final = re.compile("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec")
+"""How the name of a month begins, casefolded."""
 _ORDINAL: Final = r"(?:st|nd|rd|th)?"
 _FIGURES: Final = (
     r"\d(?:\d{3}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"
@@ -50,7 +52,7 @@ def without_times(text: str) -> str:
 
 def _names_month(text: str) -> bool:
     """Whether a casefolded text has the name of a month, if only in a word."""
-    return any(month in text for month in _MONTHS)
+    return _MONTH_NAME.search(text) is not None
 
 
 def is_day(value: str) -> bool:

@@ -15,6 +15,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?!\w)")
 MIN_KEY: Final = 6
 """Characters of a value that can stand for one thing alone."""
 _WORD: Final = re.compile(r"\w+")
+_DOTTED: Final = re.compile(r"\w\.\w")
 _DIGIT: Final = re.compile(r"\d")
 _SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
@@ -142,7 +143,7 @@ def is_key(value: str) -> bool:
 
 def is_name(value: str) -> bool:
     """Whether a value can name a text: an address, or a file."""
-    return is_key(value) or re.search(r"\w\.\w", value) is not None
+    return is_key(value) or _DOTTED.search(value) is not None
 
 
 def words_in(text: str) -> list[str]:
