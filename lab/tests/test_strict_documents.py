@@ -26,7 +26,6 @@ PYRIGHT = {
     "reportUnusedExpression": False,  # a block may end with what it shows
     "reportUnusedImport": False,  # a later block of the page uses it
 }
-PAGES = [ROOT / "README.md", *(path for path in DOCUMENTS if path.parent == ROOT / "docs")]
 AWAIT = re.compile(
     r'"await" allowed only within|Use of "async" not allowed|"async \w+" outside async'
 )
@@ -69,6 +68,15 @@ class _Names(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - as above
 
+    def visit_ListComp(self, node: ast.AST) -> None:
+        inner = _Names()
+        inner.generic_visit(node)
+        self.used |= dict.fromkeys(
+            name for name in inner.used if not {name} & (self.bound.keys() | inner.bound.keys())
+        )
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815 - as above
+
     def _define(self, node: Any) -> None:
         inner = _Names()
         for each in (*ast.iter_child_nodes(node),):
@@ -110,7 +118,7 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the module of each block of each page."""
     made = tmp_path_factory.mktemp("programs")
-    for path in PAGES:
+    for path in DOCUMENTS:
         for module, source in modules(path):
             (made / f"{module}.py").write_text(source, "utf-8")
     return made
