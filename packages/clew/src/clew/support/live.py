@@ -33,3 +33,9 @@ class Live(Protocol):
 
 
 LIVE: Final[ContextVar[Live | None]] = ContextVar("clew.live", default=None)
+
+
+def tell_arguments(index: int, name: str, piece: str) -> None:
+    """Tell whoever follows of a piece of a call's arguments; calls of a reply go by an index."""
+    if piece and (live := LIVE.get()) is not None and live.followed:
+        live.arguments(index, name, piece)

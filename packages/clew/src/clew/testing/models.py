@@ -32,6 +32,7 @@ from clew.core.events import (
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.errors import ModelError
+from clew.support.live import tell_arguments
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.settings import check_fields
 from clew.testing.plans import written_plan
@@ -130,7 +131,10 @@ class ScriptedModel:
         return dataclasses.replace(self, settings=settings.over(self.settings))
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """The next line as a reply; its text is streamed word by word, as long as it is wanted."""
+        """The next line as a reply; its text is streamed word by word, as long as it is wanted.
+
+        Whoever follows the run is told of the arguments of its calls in pieces, too.
+        """
         if prompt.purpose == "plan":
             return self._planned()
         reply = self.reply(prompt, position(prompt))
@@ -138,6 +142,9 @@ class ScriptedModel:
             for word in re.finditer(r"\s*\S+|\s+", reply.text):
                 if on_text(word[0]):
                     return replace(reply, text=reply.text[: word.end()])
+            for number, call in enumerate(reply.calls):
+                for piece in re.findall(r"(?s).{1,8}", call.arguments or ""):
+                    tell_arguments(number, call.name, piece)
         return reply
 
     def _planned(self) -> Reply:

@@ -80,8 +80,8 @@ class Follower:
         last = waiting[-1] if waiting else None
         if last is not None and last[:2] == new[:2]:
             newer, older = new.item, last.item
-            if isinstance(newer, Partial) and isinstance(older, Partial) and newer.of == older.of:
-                waiting[-1] = new  # it says all that the older one does
+            if _replaces(older, newer):
+                waiting[-1] = new
                 return
             if len(waiting) >= MERGED and (both := _merged(older, newer)) is not None:
                 waiting[-1] = new._replace(item=both)
@@ -91,6 +91,13 @@ class Follower:
             self._chars = 0
             waiting.append(Waiting((), 0, Dropped()))
         waiting.append(new)
+
+
+def _replaces(first: object, second: object) -> bool:
+    """Whether a partial value says all that the one before it says."""
+    if not (isinstance(first, Partial) and isinstance(second, Partial)):
+        return False
+    return first.state == "open" and (first.of, first.index) == (second.of, second.index)
 
 
 def _merged(first: object, second: object) -> Token | None:

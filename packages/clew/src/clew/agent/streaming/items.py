@@ -57,9 +57,10 @@ class Retrying:
 class Partial(Generic[T_co]):
     """What has arrived of an answer, or of the arguments of a call: `of` is the tool, or `answer`.
 
-    `json` is what can be read of it so far. If that fits its type, `valid` is true, and `value` is
-    the answer of that type, or the arguments. `state` says whether more may come: `open`, then
-    `complete`, or `cut` where the reply ended before it did.
+    `index` is the number of the call in its reply, as in its key (`step.index`); 0 for an answer
+    that is the text of the reply. `json` is what can be read of it so far. If that fits its type,
+    `valid` is true, and `value` is the answer of that type, or the arguments. `state` says whether
+    more may come: `open`, then `complete`, or `cut` where the reply ended before it did.
     """
 
     of: str
@@ -67,6 +68,7 @@ class Partial(Generic[T_co]):
     value: T_co | None = None
     valid: bool = False
     state: Literal["open", "complete", "cut"] = "open"
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import msgspec
 
 from clew.agent.streaming.followers import FOLLOWERS, Key
 from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token
-from clew.core.events import Entry
+from clew.agent.streaming.replies import ReplyReader
+from clew.core.events import Entry, Thought
 from clew.core.interfaces import Listener, Progress
 from clew.core.journal import Journal
 from clew.stores.user_store import location_of
@@ -26,6 +27,8 @@ class Work(msgspec.Struct, eq=False):
     journal: Journal
     outer: Live | None = None
     followed: bool = False
+    reply: ReplyReader | None = None
+    """The reply under way."""
 
     @property
     def key(self) -> Key:
@@ -57,6 +60,7 @@ class Work(msgspec.Struct, eq=False):
 
     def end(self) -> None:
         """It is at work no longer."""
+        self._end_reply(None)
         showing = self.journal.listener
         if isinstance(showing, _Showing):
             self.journal.listener = showing.beside
@@ -66,7 +70,26 @@ class Work(msgspec.Struct, eq=False):
 
     def show(self, item: Entry | LiveItem) -> None:
         """Show an item to all who follow."""
-        seq = len(self.journal.trajectory)
+        self._show(item, len(self.journal.trajectory))
+
+    def token(self, text: str) -> None:
+        """Show a piece of a reply, as the codec lets it pass."""
+        reply = self.reply
+        if reply is None or not reply.is_value:
+            self.show(Token(text, "thought" if reply is not None and reply.in_objects else ""))
+
+    def entry(self, entry: Entry) -> None:
+        """Show an entry, and before a thought how the values in its reply ended."""
+        if isinstance(entry.event, Thought):
+            self._end_reply(entry.event)
+        self._show(entry, entry.seq)
+
+    def _end_reply(self, thought: Thought | None) -> None:
+        reply, self.reply = self.reply, None
+        if reply is not None:
+            reply.end(thought)
+
+    def _show(self, item: Entry | LiveItem, seq: int) -> None:
         for work, path in self.chain():
             for follower in FOLLOWERS.get(work.key, ()):
                 follower.put(path, seq, item)
@@ -76,15 +99,28 @@ class Work(msgspec.Struct, eq=False):
         self.show(Calling(call, tool, attempt))
 
     def retrying(self, attempt: int, of: int, why: str, wait: float, call: str = "") -> None:
-        """Another attempt follows."""
+        """Another attempt follows; of a reply that has begun to come, it shows nothing."""
+        if not call and self.reply is not None and self.reply.began:
+            self._end_reply(None)
         self.show(Retrying(attempt, of, why, wait, call))
 
     def arguments(self, index: int, name: str, piece: str) -> None:
         """A piece of the arguments of a call in the reply under way."""
+        if self.reply is not None:
+            self.reply.arguments(index, name, piece)
 
     def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
         """What takes the pieces of a reply."""
-        return hear
+        self._end_reply(None)
+        before = len(self.journal.trajectory)
+        reply = self.reply = ReplyReader(self.agent, lambda item: self._show(item, before))
+
+        def take(piece: str) -> bool:
+            if self.reply is reply:
+                reply.text(piece)
+            return hear(piece)
+
+        return take
 
 
 class _Showing:
@@ -95,12 +131,12 @@ class _Showing:
         self.beside = beside
 
     def token(self, text: str) -> None:
-        self.work.show(Token(text))
+        self.work.token(text)
         if self.beside is not None:
             self.beside.token(text)
 
     def entry(self, entry: Entry) -> None:
-        self.work.show(entry)
+        self.work.entry(entry)
         if self.beside is not None:
             self.beside.entry(entry)
 

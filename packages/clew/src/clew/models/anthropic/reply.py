@@ -17,6 +17,7 @@ from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import completed, count, merged, sum_of
+from clew.support.live import tell_arguments
 
 _GROWS: Final[Mapping[str, str]] = {
     "text_delta": "text",
@@ -192,6 +193,8 @@ class AnthropicReplyBuilder:
             return ""
         piece = str(delta.get(key) or "")
         block.grown.setdefault(key, []).append(piece)
+        if kind == "input_json_delta" and block.kind == "tool_use":
+            tell_arguments(index, self.box.name(block.text_at("name")), piece)
         return piece if kind == "text_delta" else ""
 
     def reply(self, sent: int) -> Reply:

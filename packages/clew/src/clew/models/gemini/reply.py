@@ -20,6 +20,7 @@ from clew.models.endings import GEMINI, Ending
 from clew.models.http.failures import BadReplyError, ProviderError, StatusError, read_trouble
 from clew.models.tool_names import Toolbox
 from clew.models.usage import completed, count, merged, sum_of
+from clew.support.live import tell_arguments
 
 _SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 
@@ -137,6 +138,7 @@ class GeminiReplyBuilder:
             called = msgspec.json.decode(part.pop("functionCall"), type=Called)
             args = compact_json(bytes(called.args).decode())
             told = None if args == "null" else args
+            tell_arguments(len(self.calls), self.box.name(called.name), told or "{}")
             self.calls.append(RawCall(self.box.name(called.name), told, called.id or ""))
             self.parts.append({"call": True} | _read(part))
             return ""

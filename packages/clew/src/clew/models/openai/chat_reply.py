@@ -17,6 +17,7 @@ from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
 from clew.models.usage import completed, count, merged, paid
+from clew.support.live import tell_arguments
 
 _PLAIN: Final = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio"}
@@ -118,13 +119,15 @@ class _CallBuilder(msgspec.Struct):
     arguments: list[str] | None = None
     more: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
 
-    def take(self, function: Function) -> None:
-        """What a piece says of the function that is called."""
+    def take(self, function: Function) -> str:
+        """What a piece says of the function that is called; the arguments in it."""
         self.name = self.name or function.name or ""
-        if (arguments := function.arguments) is not None:
-            text = arguments if isinstance(arguments, str) else encode(arguments).decode()
-            self.arguments = self.arguments or []
-            self.arguments.append(text)
+        if (arguments := function.arguments) is None:
+            return ""
+        text = arguments if isinstance(arguments, str) else encode(arguments).decode()
+        self.arguments = self.arguments or []
+        self.arguments.append(text)
+        return text
 
     def same(self, other: "_CallBuilder") -> bool:
         """Whether both call the same with the same arguments."""
@@ -241,7 +244,9 @@ class ChatReplyBuilder(msgspec.Struct):
         if piece.index is not None:
             self.slots[piece.index] = call
         call.id = call.id or piece.id
-        call.take(piece.called)
+        if text := call.take(piece.called):
+            position = next(at for at, each in enumerate(self.calls) if each is call)
+            tell_arguments(position, self.box.name(call.name), text)
         for key, value in raw.items():
             if key not in _CALL and value is not None:
                 call.more[key] = _grown(call.more.get(key), value)

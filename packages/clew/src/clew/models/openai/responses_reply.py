@@ -12,6 +12,7 @@ from clew.models.http.failures import read_trouble
 from clew.models.think_tags import ThinkTagFilter
 from clew.models.tool_names import Toolbox
 from clew.models.usage import completed, count, merged
+from clew.support.live import tell_arguments
 
 BETWEEN: Final = "\n\n"
 """What stands between two messages of one reply."""
@@ -154,6 +155,9 @@ class ResponsesReplyBuilder:
         """Take a piece of an item; the text to show. What is in no reply comes whole later."""
         if (name := _PIECES.get(kind)) is not None:
             self.pieces.setdefault(index, {}).setdefault(name, []).append(delta)
+            if name == "arguments":
+                called = str(self.items.get(index, {}).get("name") or "")
+                tell_arguments(index, self.box.name(called), delta)
         return self._show(index, delta) if name == "text" else ""
 
     def _show(self, index: int, text: str) -> str:

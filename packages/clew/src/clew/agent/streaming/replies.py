@@ -1,0 +1,196 @@
+"""A reply as it arrives: the words of its answer, and values as far as they have come.
+
+What a codec makes of a reply is known when all of it is there. Until then the texts and values in
+it are read here, in the native format and in that of JSON objects; of other formats, the words are
+shown as they come.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+import msgspec
+
+from clew.agent.streaming.items import LiveItem, Partial, Token
+from clew.agent.streaming.json_prefix import JsonPrefix, Path
+from clew.codecs.schema_references import resolved
+from clew.core.events import FINISH, Action, Json, Thought
+
+Show = Callable[[LiveItem], None]
+
+_OBJECT: Final = re.compile(r"^[ \t]*(?:`{3,}\w*[ \t]*)?\[?[ \t]*(?=\{)", re.MULTILINE)
+_VALUE: Final = re.compile(r'\s*(?:```\w*\s+)?(?=[{\["])')
+_DRESSING: Final = re.compile(r"\s*`{0,3}\w*\s*")
+_WIDTH: Final = 64
+"""An object begins within so many characters of its line's start."""
+
+_EXACT: Final = frozenset({"enum", "const", "pattern", "format"})
+"""What a text may be held to that its beginning cannot be."""
+
+_STEP: Final = 16
+"""A value is shown anew once this part of it, or so many characters, have come since."""
+
+
+@dataclass(slots=True)
+class _Value:
+    """A value that arrives: of which tool, and where it stands in what is written."""
+
+    tool: str
+    inner: Path = ()
+    index: int = 0
+    reader: JsonPrefix = field(default_factory=JsonPrefix)
+    length: int = 0
+    began: bool = False
+    """Whether anything of it was told, the last time at `length`."""
+
+
+class ReplyReader:
+    """What is shown of one reply of an agent's model."""
+
+    def __init__(self, agent: Any, show: Show) -> None:
+        self._agent = agent
+        self._show = show
+        codec = agent.engine.codec
+        self.in_objects = codec.name.startswith("json/")
+        self._typed = not agent.engine.prompt_spec.answers_text
+        self._reads_text = self.in_objects or (codec.native and self._typed)
+        self._text: _Value | None = None
+        self._ahead = ""
+        self._calls: dict[int, _Value] = {}
+        self.began = False
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the text itself is a typed answer, whose words are told by their place in it."""
+        return self._text is not None and not self.in_objects
+
+    def text(self, piece: str) -> None:
+        """A piece of the text."""
+        self.began = True
+        if not self._reads_text:
+            return
+        if self._text is None:
+            self._ahead += piece
+            begins = _OBJECT.search if self.in_objects else _VALUE.match
+            if (start := begins(self._ahead)) is None:
+                self._look_ahead()
+                return
+            self._text = _Value("" if self.in_objects else FINISH, index=int(self.in_objects))
+            piece, self._ahead = self._ahead[start.end() :], ""
+        self._feed(self._text, piece)
+
+    def _look_ahead(self) -> None:
+        """Keep the line under way, which may yet begin a value; an answer begins with one."""
+        if self.in_objects:
+            line = self._ahead.rpartition("\n")[2]
+            self._ahead = line if len(line) < _WIDTH else "…"
+        elif not _DRESSING.fullmatch(self._ahead):
+            self._reads_text = False
+
+    def arguments(self, index: int, name: str, piece: str) -> None:
+        """A piece of the arguments of a call."""
+        self.began = True
+        if (value := self._calls.get(index)) is None:
+            inner = ("answer",) if name == FINISH else ()
+            value = self._calls[index] = _Value(name, inner, len(self._calls) + 1)
+        self._feed(value, piece)
+
+    def end(self, thought: Thought | None) -> None:
+        """The reply is there as it was read, or does not come: say how each value ended."""
+        actions = () if thought is None else thought.actions
+        for number, value in enumerate([*self._calls.values()]):
+            self._close(value, actions[number] if number < len(actions) else None)
+        if self._text is None:
+            return
+        action = actions[0] if actions and self.in_objects else None
+        if thought is not None and thought.answer is not None:
+            with suppress(msgspec.DecodeError):
+                action = Action(FINISH, {"answer": msgspec.json.decode(thought.answer)})
+        self._close(self._text, action)
+
+    def _feed(self, value: _Value, piece: str) -> None:
+        reader = value.reader
+        texts = reader.feed(piece)
+        if value is self._text and self.in_objects:
+            self._find_tool(value)
+        inside = len(value.inner)
+        for path, text in texts:
+            if value.tool == FINISH and path[:inside] == value.inner:
+                self._show(Token(text, ".".join(("answer", *path[inside:]))))
+        if reader.broken or not self._shows(value) or reader.closed:
+            return
+        grown = reader.length - value.length
+        if grown * _STEP < reader.length or (grown < _STEP and value.began):
+            return
+        json = self._inner(value, reader.value(open_text=not self._exact(value)))
+        if json is not None:
+            value.length, value.began = reader.length, True
+            self._show(self._partial(value, json, "open"))
+
+    def _shows(self, value: _Value) -> bool:
+        return bool(value.tool) and (self._typed or value.tool != FINISH)
+
+    def _find_tool(self, value: _Value) -> None:
+        """Find out which tool an object calls, once it says so."""
+        if value.tool or value.reader.path[:1] in {(), ("thought",)}:
+            return
+        name = _field(value.reader.value(open_text=False), "action")
+        if isinstance(name, str):
+            value.tool = name
+            value.inner = ("args", "answer") if name == FINISH else ("args",)
+
+    @staticmethod
+    def _inner(value: _Value, json: Json) -> Json:
+        """The part of what was read that is the value."""
+        for key in value.inner:
+            json = _field(json, key)
+        return json
+
+    def _exact(self, value: _Value) -> bool:
+        """Whether the text under way says nothing before it is complete."""
+        if not value.reader.in_text:
+            return False
+        root = self._schema(value)
+        schema = resolved(root, root)
+        for key in value.reader.path[len(value.inner) :]:
+            inner = _field(schema.get("properties"), key) or schema.get("items")
+            schema = resolved(root, inner)
+        return not _EXACT.isdisjoint(schema)
+
+    def _schema(self, value: _Value) -> Any:
+        if value.tool == FINISH:
+            return self._agent.engine.prompt_spec.answer
+        tool = self._agent.engine.tools.get(value.tool)
+        return {} if tool is None else tool.parameters
+
+    def _partial(self, value: _Value, json: Json, state: Any) -> Partial[Any]:
+        """What is known of a value, decoded if it fits its type."""
+        of = "answer" if value.tool == FINISH else value.tool
+        plain: Partial[Any] = Partial(of, json, state=state, index=value.index)
+        try:
+            if value.tool == FINISH:
+                return replace(plain, value=self._agent.decode(json), valid=True)
+            validator = self._agent.engine.validators.get(value.tool)
+            if validator is not None and not validator(json):
+                return replace(plain, value=json, valid=True)
+        except Exception:  # noqa: BLE001 - a user's type may raise anything: it does not fit yet
+            return plain
+        return plain
+
+    def _close(self, value: _Value, action: Action | None) -> None:
+        """Say that a value is complete, as it was read, or that it was cut."""
+        if not self._shows(value):
+            return
+        if action is not None and action.name == value.tool and not action.fault:
+            json: Json = action.args.get("answer") if value.tool == FINISH else action.args
+            self._show(self._partial(value, json, "complete"))
+        elif value.began or value.reader.length:
+            json = self._inner(value, value.reader.value())
+            self._show(self._partial(value, json, "cut"))
+
+
+def _field(value: Json, key: str) -> Json:
+    """What an object has under a key; None where it is none."""
+    return cast("dict[str, Json]", value).get(key) if isinstance(value, dict) else None
