@@ -131,7 +131,7 @@ async def test_what_keeps_a_run_from_being_opened_is_raised_at_once() -> None:
         await start(made, run_id="unknown", store=store)
     await run(made, "What?", store=store, run_id="r")
     with pytest.raises(ConfigError, match="differs"):
-        await start(agent(say("ok"), seed=3, tries=1), run_id="r", store=store)
+        await start(agent(say("ok"), tries=1), run_id="r", store=store)
 
 
 async def test_what_ends_the_work_is_raised_by_every_stream() -> None:
@@ -195,7 +195,7 @@ def test_an_application_that_ends_leaves_an_open_run(tmp_path: Path, loop: str, 
     async def second() -> None:
         gates.append(Gate())
         gates[1].go.set()
-        async with serving(paying(gates[1]), agent(say("x"), seed=1), store=place) as app:
+        async with serving(paying(gates[1]), agent(say("x"), tries=1), store=place) as app:
             await app.wait()
 
     with warnings.catch_warnings():
