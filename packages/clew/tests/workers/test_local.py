@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing_extensions import override
 from clew import (
     Agent,
     ConfigError,
+    Entry,
     MemoryStore,
     ModelError,
     SqliteStore,
@@ -117,6 +118,14 @@ async def standing(store: Store, run_id: str) -> str:
 
 
 # ------------------------------------------------------------- what is done
+
+
+async def entries_of(run_id: str, store: Store) -> AsyncGenerator[Entry]:
+    """What is shown of a run, without what its record does not hold."""
+    async with aclosing(follow(run_id, store=store)) as items:
+        async for each in items:
+            if isinstance(each, Entry):
+                yield each
 
 
 async def test_runs_are_carried_so_many_at_once() -> None:
@@ -560,12 +569,12 @@ async def test_a_run_is_followed_to_its_end() -> None:
     seen: list[str] = []
     async with serving(store, agent):
         with anyio.fail_after(PATIENCE):
-            async for entry in follow(run_id, store=store):
+            async for entry in entries_of(run_id, store):
                 seen.append(type(entry.event).__name__)
                 if seen[-1] == "Attempt":
                     gate.open.set()
     assert seen == ["Started", "Thought", "Attempt", "Observation", "Thought", "Stop"]
-    assert [type(entry.event).__name__ async for entry in follow(run_id, store=store)] == seen
+    assert [type(entry.event).__name__ async for entry in entries_of(run_id, store)] == seen
 
 
 async def test_a_run_that_was_ruled_on_is_followed_further() -> None:
@@ -581,13 +590,13 @@ async def test_a_run_that_was_ruled_on_is_followed_further() -> None:
     agent = answering(act("pay"), say("done"), tools=[pay], guards=[ask])
     run_id = await submit(agent, "Pay", store=store)
     await serve_all(store, agent)
-    held = [entry.event async for entry in follow(run_id, store=store)]
+    held = [entry.event async for entry in entries_of(run_id, store)]
     assert isinstance(held[-1], Stop)
     assert held[-1].status == "held"
     await rule(f"{run_id}:1.1", allow=True, store=store)
     async with serving(store, agent):
         with anyio.fail_after(PATIENCE):
-            further = [entry.event async for entry in follow(run_id, store=store)]
+            further = [entry.event async for entry in entries_of(run_id, store)]
     assert isinstance(further[-1], Stop)
     assert (further[: len(held)], further[-1].status) == (held, "answered")
 
@@ -627,7 +636,7 @@ async def test_a_store_that_tells_what_was_written_is_listened_to() -> None:
         run_id = await submit(agent, "Cross", store=store)
         await gate.begun.wait()
         with anyio.fail_after(PATIENCE):
-            async for entry in follow(run_id, store=store):
+            async for entry in entries_of(run_id, store):
                 seen.append(type(entry.event).__name__)
                 if seen[-1] == "Attempt":
                     gate.open.set()
@@ -648,7 +657,8 @@ async def test_what_was_written_before_the_store_began_to_tell_is_not_missed() -
     store, agent = Late(), answering()
     run_id = await submit(agent, "?", store=store)
     with anyio.fail_after(PATIENCE):
-        seen = [type(entry.event).__name__ async for entry in follow(run_id, store=store)]
+        entries = [each async for each in entries_of(run_id, store) if isinstance(each, Entry)]
+    seen = [type(entry.event).__name__ for entry in entries]
     assert seen == ["Started", "Stop"]
 
 
@@ -656,9 +666,8 @@ def test_without_an_event_loop_too(tmp_path: Path) -> None:
     store, agent = SqliteStore(tmp_path / "runs"), answering()
     run_id = sync.submit(agent, "?", store=store)
     anyio.run(serve_all, store, agent)
-    assert [type(entry.event).__name__ for entry in sync.follow(run_id, store=store)] == [
-        "Started", "Thought", "Stop",
-    ]  # fmt: skip
+    entries = sync.follow(run_id, store=store)
+    assert [type(entry.event).__name__ for entry in entries] == ["Started", "Thought", "Stop"]
     anyio.run(store.close)
 
 
