@@ -7,7 +7,10 @@ import sys
 import pytest
 
 from clew import Agent, MemoryStore, Retry, ToolError, replay, resume, run, tool
+from clew.guards import Provenance
+from clew.models.openai.chat import openai_chat
 from clew.testing.models import ScriptedModel, act, finish
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 
 SECRET = "sk-0123456789abcdef"
 tries: list[str] = []
@@ -45,6 +48,31 @@ async def test_the_ways_of_a_run_are_logged_without_what_was_said(
     caplog.clear()
     await replay(agent, run_id, store=store)  # nothing is begun by it
     assert caplog.records == []
+
+
+async def test_a_held_run_and_a_request_that_is_made_again_are_logged_with_the_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, logger="clew")
+
+    @tool(approve="only with a yes")
+    async def pay(to: str) -> str:
+        """Pay somebody."""
+        raise AssertionError(to)
+
+    call = ("pay", f'{{"to": "{SECRET}"}}')
+    with OpenAIServer([Fail(503, f"busy with {SECRET}"), Say("I pay.", calls=[call])]) as server:
+        retries = Retry(times=1, delay=0.0)
+        model = openai_chat("m", base_url=server.base_url, api_key=SECRET, retries=retries)
+        agent = Agent(model, tools=[pay], guards=[Provenance("off")])
+        run_id = (await run(agent, f"Pay {SECRET}.", store=MemoryStore())).run_id
+        await model.close()
+    told = [record.getMessage() for record in caplog.records]
+    assert told[0] == f"run {run_id}: begun with openai:m"
+    assert told[1].startswith(f"run {run_id}: openai:m ")
+    assert "try 2 of 2" in told[1]
+    assert told[2:] == [f"run {run_id}: stopped, held"]
+    assert SECRET not in "".join(told)
 
 
 def test_a_program_that_asks_for_no_log_sees_none() -> None:

@@ -1,6 +1,6 @@
 """What a run came to: a union to match, with one class for every way out."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeAlias
 
 import msgspec
@@ -129,7 +129,7 @@ class BaseResult:
             "steps": self.steps,
             "usage": _usage(self.usage),
             "lost": _usage(self.lost),
-            "pending_approvals": [_approval(each) for each in self.pending_approvals],
+            "pending_approvals": [each.to_json() for each in self.pending_approvals],
             "work": self.work.to_json(),
             "unknown": [_call(each) for each in self.unknown],
         }
@@ -236,16 +236,6 @@ Result: TypeAlias = Answered[A_co] | Declined | Bound | Held | Refused | Failed 
 def _usage(used: Usage) -> dict[str, Json]:
     """All of its fields, zeros and the unknown cost too."""
     return {**msgspec.structs.asdict(used), "tokens": used.tokens}
-
-
-def _approval(each: PendingApproval) -> dict[str, Json]:
-    """A call that waits for a ruling, for programs."""
-    fields = asdict(each)
-    fields["origins"] = {
-        name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
-    }
-    fields["behind"] = [{"tool": call.name, "args": call.args} for call in each.behind]
-    return fields
 
 
 def _call(call: Call) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 import getpass
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -25,16 +25,6 @@ _BEHIND: Final = "Goes ahead once you have ruled"
 _EDITED: Final = "with these arguments, as you left them"
 PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
-
-
-def document(each: PendingApproval) -> dict[str, Json]:
-    """A call that waits for a ruling, for programs."""
-    told = {"id": each.id, **asdict(each)}
-    told["origins"] = {
-        name: [msgspec.structs.asdict(it) for it in of] for name, of in each.origins.items()
-    }
-    told["behind"] = [{"tool": call.name, "args": call.args} for call in each.behind]
-    return told
 
 
 def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:

@@ -9,7 +9,7 @@ import anyio
 import click
 
 from clew import ConfigError, PendingApproval, StoreError, pending_approvals, read
-from clew.cli.approval_prompts import document, leave_word, render_approval, show_call
+from clew.cli.approval_prompts import leave_word, render_approval, show_call
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
@@ -50,7 +50,7 @@ def list_approvals(
     if interactive and waiting:
         return _walk(waiting, store)
     if as_json:
-        say(json_text([document(each) for each, _ in waiting]))
+        say(json_text([each.to_json() for each, _ in waiting]))
         return ANSWERED
     if not waiting and not foreign:
         say(f"nothing waits for a person at {redacted_location(store)}")

@@ -10,10 +10,9 @@ import anyio
 import msgspec
 from rich.console import Console
 
-from clew import Entry, Evidence, PendingApproval, Result, Trajectory, Usage
+from clew import Evidence, PendingApproval, Result, Trajectory, Usage
 from clew.agent.approvals import pending_here
 from clew.citations import titles
-from clew.cli.approval_prompts import document as approval_document
 from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
@@ -129,7 +128,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "model": spec.model if spec is not None else "",
         "model_chosen": end.why,
         "settings": settings_in_force(end.record.started),
-        "pending_approvals": [approval_document(each) for each in pending(end)],
+        "pending_approvals": [each.to_json() for each in pending(end)],
         "unknown": result.to_json()["unknown"] if result is not None else [],
         "work": result.work.to_json() if result is not None else None,
         "vote": None if end.vote is None else vote_document(end.vote),
@@ -321,13 +320,6 @@ def _lost(used: Usage) -> str:
     if used.estimated:
         return f"about {used.tokens:,} more tokens may be lost"
     return f"{used.tokens:,} more tokens by a critic"
-
-
-def entry_document(entry: Entry) -> dict[str, Json]:
-    """An entry as JSON: its place and time around the event's own fields."""
-    event = msgspec.to_builtins(entry.event)
-    position = {"seq": entry.seq, "at": entry.at, "epoch": entry.epoch}
-    return {**position, **event, "chain": entry.hash.hex()}
 
 
 def run_command(work: Callable[..., Awaitable[ShownResult]]) -> Callable[..., int]:

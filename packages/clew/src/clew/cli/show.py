@@ -18,7 +18,7 @@ from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import pieces_with_origin
 from clew.cli.markdown import markdown
 from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.outcome import entry_document, fork_of, status, usage
+from clew.cli.outcome import fork_of, status, usage
 from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
@@ -142,7 +142,7 @@ def _json(record: Trajectory) -> None:
         "steps": len(record.steps),
         "usage": usage(record.usage),
         "lost": usage(record.total.lost),
-        "entries": [entry_document(entry) for entry in record.entries],
+        "entries": [entry.to_json() for entry in record.entries],
     }
     say(json_text(document))
 

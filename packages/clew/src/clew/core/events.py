@@ -878,6 +878,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     event: AnyEvent
     hash: bytes = b""
 
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has: `chain` is the hash, and `event` the kind of event."""
+        fields = {"seq": self.seq, "at": self.at, "epoch": self.epoch}
+        return {**fields, **msgspec.to_builtins(self.event), "chain": self.hash.hex()}
+
 
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 

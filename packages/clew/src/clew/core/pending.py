@@ -3,8 +3,10 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
+
+from msgspec.structs import asdict as fields_of
 
 from clew.core.engine import Engine
 from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
@@ -55,6 +57,13 @@ class PendingApproval:
         It is unique over a store; its form may change.
         """
         return f"{self.run_id}:{self.call}:{digest_of(self.seen)}"
+
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has; the keys are the names of the fields."""
+        fields = {"id": self.id, **asdict(self)}
+        fields["origins"] = {name: [*map(fields_of, of)] for name, of in self.origins.items()}
+        fields["behind"] = [{"tool": call.name, "args": call.args} for call in self.behind]
+        return fields
 
 
 def digest_of(question: str) -> str:

@@ -15,6 +15,11 @@ class Live(Protocol):
     followed: bool
     """Whether anybody follows it."""
 
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        ...
+
     def calling(self, call: str, tool: str, attempt: int) -> None:
         """An attempt of a call begins."""
         ...

@@ -1,6 +1,6 @@
 """What a stream yields: entries of the record, and between them what is not recorded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Generic, Literal, TypeAlias
 
 from typing_extensions import TypeVar
@@ -11,7 +11,20 @@ T_co = TypeVar("T_co", covariant=True, default=Json)
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class _Item:
+    """What all of them have in common."""
+
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has; `event` is the class in lower case, as in entries.
+
+        Of a partial answer there is its `json`, and not the `value` of your type.
+        """
+        names = [each.name for each in fields(self) if each.name != "value"]
+        return {"event": type(self).__name__.lower(), **{it: getattr(self, it) for it in names}}
+
+
+@dataclass(frozen=True, slots=True)
+class Token(_Item):
     """A piece of a reply as it arrives.
 
     `field` says of what: `thought`, `answer`, or a text in a typed answer (`answer.title`); it is
@@ -23,7 +36,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Calling:
+class Calling(_Item):
     """An attempt of a call begins; `call` is its key (`step.index`)."""
 
     call: str
@@ -32,7 +45,7 @@ class Calling:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProgress:
+class CallProgress(_Item):
     """How far a call is, in the words of its tool."""
 
     call: str
@@ -40,7 +53,7 @@ class CallProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class Retrying(_Item):
     """Attempt number `attempt` of at most `of` follows in `wait` seconds: why the last one failed.
 
     It is the model's, or that of a `call`.
@@ -54,7 +67,7 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class Partial(Generic[T_co]):
+class Partial(_Item, Generic[T_co]):
     """What has arrived of an answer, or of the arguments of a call: `of` is the tool, or `answer`.
 
     `index` is the number of the call in its reply, as in its key (`step.index`); 0 for an answer
@@ -72,7 +85,7 @@ class Partial(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(_Item):
     """Tokens and the like were left out here: they came faster than they were taken."""
 
 
@@ -86,6 +99,10 @@ class Nested:
 
     path: tuple[str, ...]
     item: Entry | LiveItem
+
+    def to_json(self) -> dict[str, Json]:
+        """The path, and the item as it would be by itself."""
+        return {"event": "nested", "path": [*self.path], "item": self.item.to_json()}
 
 
 StreamItem: TypeAlias = Entry | LiveItem[T_co] | Nested

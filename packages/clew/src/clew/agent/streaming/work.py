@@ -31,6 +31,11 @@ class Work(msgspec.Struct, eq=False):
     """The reply under way."""
 
     @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.journal.run_id
+
+    @property
     def key(self) -> Key:
         """What its followers know it by."""
         return location_of(self.journal.store), self.journal.run_id

@@ -55,8 +55,10 @@ async def persist(
                     f"of {patience:.0f} s"
                 ) from failure
             tries = f"try {number + 1} of {retry.times + 1}"
-            LOG.warning("%s; %s in %.1f s", failure, tries, wait)
-            if (live := LIVE.get()) is not None and live.followed:
+            live = LIVE.get()
+            run = "" if live is None else f"run {live.run_id}: "
+            LOG.warning("%s%s; %s in %.1f s", run, failure, tries, wait)
+            if live is not None and live.followed:
                 live.retrying(number + 1, retry.times + 1, str(failure), wait)
         waited += wait
         await sleep(wait)
