@@ -44,8 +44,8 @@ async def served(app: Any) -> AsyncGenerator[httpx2.AsyncClient]:
 
 def events_of(text: str) -> list[tuple[str, str, dict[str, Any]]]:
     """Id, kind and data of each event."""
-    found = re.findall(r"id: (.*)\nevent: (.*)\ndata: (.*)\n\n", text)
-    return [(number, kind, json.loads(data)) for number, kind, data in found]
+    events = re.findall(r"id: (.*)\nevent: (.*)\ndata: (.*)\n\n", text)
+    return [(number, kind, json.loads(data)) for number, kind, data in events]
 
 
 @pytest.mark.slow

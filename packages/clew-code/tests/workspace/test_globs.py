@@ -1,11 +1,13 @@
 """Globs that a repository or a model wrote: they mean what git says, and never take for ever."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from clew.testing import act
 from clew_code.workspace.globs import glob
+from clew_code.workspace.ignore import ignored, rules
 from tests.workspace.folder import one, without_remark
 
 LONG = "a" * 200
@@ -75,3 +77,39 @@ async def test_the_same_by_list_files(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     seen = await one(tmp_path, act("list_files", glob="**/*.py"))
     assert without_remark(seen.text).split("\n") == ["a.py  (0 bytes)", "b/c.py  (0 bytes)"]
+
+
+RULES = (
+    "*.log", "build/", "/top", "a/b", "**/x", "x/**", "a/**/z", "\\#hash", "\\!bang", "sp\\ ",
+    "trail  ", "[ab].txt", "[!a].md", "?.c", "foo*", "*/y", "doc/*.txt", "*.{a,b}", "/a/*", "b\\*c",
+    "te\\st", "**foo", "a**b", "[a-]x",
+)  # fmt: skip
+PATHS = (
+    "a.log", "build/o", "top", "s/top", "a/b", "c/a/b", "x", "d/x", "x/1/2", "a/z", "a/q/r/z",
+    "#hash", "!bang", "sp ", "sp", "trail", "a.txt", "c.txt", "b.md", "k.c", "foobar", "d/foo", "y",
+    "d/y", "e/d/y", "doc/r.txt", "doc/s/r.txt", "b*c", "bxc", "test", "zfoo", "a1b", "m.{a,b}",
+    "m.a", "ax", "-x",
+)  # fmt: skip
+
+
+def test_rules_of_a_gitignore_mean_what_git_says(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    for number, rule in enumerate(RULES):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / ".gitignore").write_text(f"{rule}\n")
+    asked = [f"{number}/{path}" for number in range(len(RULES)) for path in PATHS]
+    git = subprocess.run(
+        ["git", "-C", str(tmp_path), "check-ignore", "--no-index", "-z", "--stdin"],
+        input="\0".join(asked), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert {one for one in asked if is_ignored(one)} == {*git.stdout.split("\0")} - {""}
+
+
+def is_ignored(path: str) -> bool:
+    """Whether the rules ignore a file of a numbered folder, or a folder on the way to it."""
+    number, *steps = path.split("/")
+    own = [*rules(RULES[int(number)], number)]
+    folders = ("/".join([number, *steps[:depth]]) for depth in range(1, len(steps)))
+    return any(ignored(own, one, folder=True) for one in folders) or ignored(
+        own, path, folder=False
+    )

@@ -10,7 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_TOKEN: Final = re.compile(r"(?<![^/])\*\*/|\*\*|\*|\?|\[(!?)([^\]/]+)\]|.", re.DOTALL)
+_SET: Final = r"\[(?P<other>!?)(?P<set>[^\]/]+)\]"
+_TOKEN: Final = re.compile(rf"(?<![^/])\*\*/|\*\*|(?P<star>\*)|\?|{_SET}|(?P<plain>.)", re.DOTALL)
+_GIT: Final = re.compile(
+    rf"(?<![^/])\*\*/|(?<=/)\*\*$|(?P<star>\*+)|\?|{_SET}|\\?(?P<plain>.)", re.DOTALL
+)
+"""As git has it: stars inside a name are one, and a backslash stands before what is no sign."""
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _STARS: Final = {"**/": "(?:[^/]+/)*?", "**": ".*?"}
 """Stars that go over folders."""
@@ -24,6 +29,12 @@ def glob(words: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_plain(each)})" for each in _without_braces(words)), re.DOTALL)
 
 
+@functools.lru_cache(maxsize=256)
+def git_glob(words: str) -> re.Pattern[str]:
+    """Compile a pattern of a `.gitignore`, without `!` and the last slash, for a path below it."""
+    return re.compile(_plain(words, _GIT), re.DOTALL)
+
+
 def _without_braces(words: str) -> Iterator[str]:
     fixed = _BRACES.split(words)
     choices = [each.split(",") if at % 2 else [each] for at, each in enumerate(fixed)]
@@ -35,16 +46,16 @@ def _without_braces(words: str) -> Iterator[str]:
     return map("".join, itertools.product(*choices))
 
 
-def _plain(words: str) -> str:
+def _plain(words: str, tokens: re.Pattern[str] = _TOKEN) -> str:
     """The expression of a glob without braces."""
     stars: list[str] = [""]
     blocks: list[list[str]] = [[""]]
-    for token in _TOKEN.finditer(words):
-        if token[0] in _STARS:
+    for token in tokens.finditer(words):
+        if token["star"]:
+            blocks[-1].append("")
+        elif token[0] in _STARS:
             stars.append(_STARS[token[0]])
             blocks.append([""])
-        elif token[0] == "*":
-            blocks[-1].append("")
         else:
             blocks[-1][-1] += _sign(token)
     last = len(blocks) - 1
@@ -65,9 +76,9 @@ def _block(pieces: list[str], *, last: bool = False) -> str:
 def _sign(token: re.Match[str]) -> str:
     if token[0] == "?":
         return "[^/]"
-    if token[2] is not None and _is_set(token[2]):
-        return f"(?!/)[{'^' if token[1] else ''}{_set(token[2])}]"
-    return re.escape(token[0])
+    if token["set"] is not None and _is_set(token["set"]):
+        return f"(?!/)[{'^' if token['other'] else ''}{_set(token['set'])}]"
+    return re.escape(token["plain"] or token[0])
 
 
 def _set(words: str) -> str:

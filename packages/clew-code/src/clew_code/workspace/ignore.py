@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from clew.support.errors import ToolError
-from clew_code.workspace.globs import glob
+from clew_code.workspace.globs import git_glob
 from clew_code.workspace.root import FolderEntry, Root
 from clew_code.workspace.safe_path import GIT_FOLDER
 
@@ -48,6 +48,8 @@ LARGE: Final = "too large"
 DEEP: Final = "folders too deep"
 REST: Final = "or more after that: the search ended there"
 
+_TRAILING: Final = re.compile(r"(?<!\\)\s+$")
+"""The spaces that end a line, but for one behind a backslash."""
 _DEEPEST: Final = 100
 """The most folders in each other that are looked into."""
 _SECONDS: Final = 20.0
@@ -81,15 +83,15 @@ class IgnoreRule:
 def rules(text: str, base: str) -> Iterator[IgnoreRule]:
     """The rules of the `.gitignore` in the folder `base` ("" for the root)."""
     for line in text.splitlines():
-        words = line.rstrip()
+        words = _TRAILING.sub("", line)
         if not words or words.startswith("#"):
             continue
         kept = words.startswith("!")
-        words = words[kept:].removeprefix("\\")
+        words = words[kept:]
         folders = words.endswith("/")
         words = words.rstrip("/")
         deep = "/" not in words
-        pattern = glob("**/" + words if deep else words.lstrip("/"))
+        pattern = git_glob("**/" + words if deep else words.lstrip("/"))
         yield IgnoreRule(base, pattern, folders, kept)
 
 
