@@ -248,6 +248,34 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     assert (plan.judge.agent.engine.model.info.name, plan.judge.min_grade) == ("vllm:c", 3)
 
 
+def test_settings_of_the_model_are_those_of_an_agent_a_configuration_and_a_judge(
+    tmp_path: Path,
+) -> None:
+    plan = read(
+        tmp_path,
+        """
+        dataset = "sums.jsonl"
+        models = ["vllm:a"]
+        [agent.settings]
+        max_tokens = 90
+        [[configurations]]
+        name = "cold"
+        set.settings.temperature = 0
+        [[configurations]]
+        name = "warm"
+        set.settings = { temperature = 0.9, effort = "low" }
+        [judge]
+        model = "vllm:a"
+        settings = { temperature = 0.5 }
+        """,
+    )
+    cold, warm = plan.configurations
+    assert cold.agent.spec.params == {"max_tokens": 90, "temperature": 0}
+    assert warm.agent.spec.params == {"max_tokens": 90, "temperature": 0.9, "effort": "low"}
+    assert plan.judge
+    assert plan.judge.agent.spec.params == {"temperature": 0.5}
+
+
 def test_strategies_are_an_axis(tmp_path: Path) -> None:
     plan = read(
         tmp_path,
@@ -339,6 +367,10 @@ ONE = HEAD + '[[configurations]]\nname = "a"\n'
             "2 runs would each do what pay does",
         ),
         (ONE + 'set.tools = ["calc", "matrix_parts:both", "matrix_parts:pay"]\n', 5, "two tools"),
+        (ONE + "set.settings.temperature = 0\n", 5, "offline takes no temperature: leave it out"),
+        (ONE + "set.settings.temperatur = 0\n", 5, "unknown key 'temperatur' in settings"),
+        (HEAD + '[judge]\nmodel = "vllm:x"\nsettings.top_p = 2\n', 5, "top_p is 2.0: give 0 to 1"),
+        (HEAD + '[judge]\nmodel = "vllm:x"\nsettings.topp = 2\n', 5, "unknown key 'topp'"),
         (HEAD + '[judge]\nmodel = "offlin"\n', 4, "unknown model 'offlin'"),
         (HEAD + '[judge]\nmodel = "offline"\nmin_grade = 9\n', 5, "min_grade is 9"),
     ],
