@@ -32,6 +32,14 @@ def test_every_setting_is_an_option_is_sent_and_is_shown() -> None:
         assert sent == {"reasoning_effort": "low", "seed": 7, "top_k": 4, "stop": ["END", "STOP"]}
     shown = clew("show", "last").out
     assert "Settings: user ada, top_k 4, temperature 0.5, top_p 0.9, max_tokens 400" in shown
+    assert clew("replay", "last").code == 0
+    changed = ("resume", "last", "--say", "Hm?", "--set", "settings.temperature=1")
+    with OpenAIServer([Say("44.")]) as server:
+        env = {"VLLM_BASE_URL": server.base_url}
+        refused, accepted = clew(*changed, env=env), clew(*changed, "--accept-change", env=env)
+    assert refused.code == 2
+    assert "params" in refused.err
+    assert (accepted.code, server.requests[0].body["temperature"]) == (0, 1)
     options = clew("ask", "--help").out
     assert all(f"--{name.replace('_', '-')}" in options for name in ModelSettings.HELP)
 

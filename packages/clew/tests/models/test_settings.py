@@ -274,8 +274,10 @@ def test_a_seed_is_passed_over_where_a_model_takes_none_and_refused_where_it_is_
 @pytest.mark.parametrize("setting", [name for name in SAMPLES if name != "seed"])
 def test_a_model_without_settings_refuses_them_by_name(setting: str) -> None:
     settings = ModelSettings(**{setting: SAMPLES[setting][0]})
+    why = ", for Plain has no with_settings"
     for model, name in ((Plain(), "plain:m"), ("offline", "offline")):
-        with pytest.raises(ConfigError, match=f"^{name} takes no {setting}: leave it out$"):
+        told = f"{name} takes no {setting}{'' if model == 'offline' else why}: leave it out"
+        with pytest.raises(ConfigError, match=f"^{told}$"):
             Agent(model, settings=settings)
     assert Agent(ScriptedModel([say("x")]), settings=settings).engine.seed == 0
 

@@ -53,7 +53,8 @@ def configured(model: Model, settings: ModelSettings) -> Model:
         return model
     if getattr(type(model), "with_settings", None) is not None:
         return cast("Configurable", model).with_settings(settings)
-    refuse_settings(model.info.name, settings, ("seed",))
+    why = f", for {type(model).__name__} has no with_settings"
+    refuse_settings(model.info.name, settings, ("seed",), why)
     return model
 
 

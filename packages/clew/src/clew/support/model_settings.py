@@ -140,12 +140,14 @@ NOTHING_SET: Final = ModelSettings()
 """What leaves all to the provider."""
 
 
-def refuse_settings(name: str, settings: ModelSettings, taken: Sequence[str] = ()) -> None:
+def refuse_settings(
+    name: str, settings: ModelSettings, taken: Sequence[str] = (), why: str = ""
+) -> None:
     """Raise `ConfigError` for the first setting that the model of this name has none of."""
     for field_name, _ in settings.set_fields():
         if field_name not in taken:
-            message = f"{name} takes no {field_name}: leave it out"
+            message = f"{name} takes no {field_name}{why}: leave it out"
             raise ConfigError(message, field=field_name)
     if settings.extra and "extra" not in taken:
-        message = f"{name} takes no {next(iter(settings.extra))}: leave it out"
+        message = f"{name} takes no {next(iter(settings.extra))}{why}: leave it out"
         raise ConfigError(message, field="extra")
