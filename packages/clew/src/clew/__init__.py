@@ -37,6 +37,7 @@ _NAMES: Final = {
     "clew.agent.streaming.serving": "serving",
     "clew.agent.streaming.start": "start stream",
     "clew.agent.streaming.stream": "Stream follow",
+    "clew.agent.settling": "answer settle",
     "clew.agent.subagents": "delegate",
     "clew.context": "Compaction Context Instructions Rewinds",
     "clew.core.events": "Audio Entry Evidence File Image Observation Usage Verdict",

@@ -57,6 +57,7 @@ from clew.agent.result import (
 from clew.agent.rewinding import (
     rewind,
 )
+from clew.agent.settling import answer, settle
 from clew.agent.streaming.items import (
     Calling,
     CallProgress,
@@ -205,6 +206,7 @@ __all__ = [
     "Trajectory",
     "Usage",
     "Verdict",
+    "answer",
     "batch",
     "cancel",
     "delegate",
@@ -226,6 +228,7 @@ __all__ = [
     "run",
     "run_sync",
     "serving",
+    "settle",
     "start",
     "stream",
     "submit",

@@ -30,6 +30,7 @@ from clew.core.events import (
     Reply,
     Rewound,
     Ruling,
+    Settled,
     Started,
     Stop,
     Suspended,
@@ -37,6 +38,7 @@ from clew.core.events import (
     Thought,
     Trust,
     Wire,
+    Woken,
     decode,
     encode,
 )
@@ -119,6 +121,7 @@ __all__ = [
     "RunInfo",
     "Screen",
     "Screened",
+    "Settled",
     "Started",
     "Stop",
     "StopRule",
@@ -130,6 +133,7 @@ __all__ = [
     "ToolSpec",
     "Trust",
     "Wire",
+    "Woken",
     "decode",
     "encode",
 ]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Generic
 
-from clew.agent import api, approvals, rewinding
+from clew.agent import api, approvals, rewinding, settling
 from clew.agent import labels as labels_of_runs
 from clew.agent.agent import A_co, Agent
 from clew.agent.question import Question
@@ -22,6 +22,7 @@ from clew.workers import queue
 
 __all__ = [
     "Stream",
+    "answer",
     "batch",
     "cancel",
     "follow",
@@ -36,6 +37,7 @@ __all__ = [
     "rewind",
     "rule",
     "run",
+    "settle",
     "start",
     "stream",
     "submit",
@@ -51,6 +53,8 @@ prompt_of = twin(api.prompt_of)
 batch = twin(api.batch)
 pending_approvals = twin(approvals.pending_approvals)
 rule = twin(approvals.rule)
+answer = twin(settling.answer)
+settle = twin(settling.settle)
 list_runs = twin(labels_of_runs.list_runs)
 cancel = twin(approvals.cancel)
 rewind = twin(rewinding.rewind)

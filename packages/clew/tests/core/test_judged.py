@@ -29,7 +29,7 @@ from clew.core.inbox import admitted, encode_message, words_in
 from clew.core.interfaces import Part, Tool
 from clew.core.moves import next_move
 from clew.core.pending import pending_here
-from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
+from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
 from clew.core.trajectory import Trajectory
 from clew.guards import Provenance
 from clew.stores.memory import MemoryStore
@@ -359,10 +359,10 @@ class TestWords:
         events = [*await judge_words(holds.engine, record())]
         assert [type(one).__name__ for one in events] == ["Judged", "Judged", "Stop"]
         assert names(events) == [("hint", "odd"), ("hold", "hm")]
-        assert events[2] == held_stop("0.0") == Stop("held", "waiting for a ruling on 0.0")
+        assert events[2] == Stop("held", "waiting for a ruling on 0.0")
         waiting = record(*events)
         waiting.stop = None
-        assert await judge_words(holds.engine, waiting) == [held_stop("0.0")]
+        assert await judge_words(holds.engine, waiting) == [events[2]]
         for why, told in (("", "a person said no"), ("never", "never")):
             ruled = record(events[1], Ruling("0.0", allow=False, why=why))
             assert await judge_words(holds.engine, ruled) == [Stop("refused", told)]

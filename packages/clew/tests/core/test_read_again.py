@@ -120,6 +120,8 @@ def given_by_a_part(draw: st.DrawFn, kind: type[msgspec.Struct]) -> AnyEvent:
 def spoilt(draw: st.DrawFn, value: Any) -> Any:
     """The struct with another value somewhere in it."""
     names = [name for name in value.__struct_fields__ if name not in OURS]
+    if not names:
+        return value
     name = draw(st.sampled_from(names))
     old = getattr(value, name)
     if isinstance(old, tuple) and old and isinstance(old[0], msgspec.Struct):

@@ -65,7 +65,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     Retry: {"times": 0, "delay": 0.5, "max_delay": 8.0},
     ToolSpec: SPEC,
     Attempts: {"timeout": 30.0, "retry": Retry(), "probe": None},
-    Tool: SPEC | {"attempts": Attempts()},
+    Tool: SPEC | {"attempts": Attempts(), "external": None},
     AgentTool: SPEC | {"grant": None, "weight": "", "caps": {}},
     SubRun: {
         "listener": None, "close": "", "waited": False, "trust": "trusted", "done": (), "among": (),
@@ -97,11 +97,15 @@ USUAL: dict[Any, dict[str, Any]] = {
     NextMove: {"why": "", "less": None, "tripped": None},
     ForkPoint: {"again": (), "changed": (), "done": ()},
     Replayed: {"passed_over": ()},
-    PendingApproval: {"asks": None, "origins": {}, "behind": (), "labels": {}, "owner": ""},
+    PendingApproval: {
+        "asks": None, "origins": {}, "behind": (), "labels": {}, "owner": "", "wants": "ruling",
+        "until": 0,
+    },
     Call: {
         "verdict": None, "hints": (), "ruling": None, "attempts": (), "begun": (),
         "observation": None, "deadline": 0, "again": False, "revised": None, "revision": "",
         "revision_redacted": False, "suspended": None, "asked": (), "id": "", "doubts": (),
+        "settled": None, "woken": False,
         "_hash": "",
     },
     Step: {

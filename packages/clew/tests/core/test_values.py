@@ -125,6 +125,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "gather": False,
         "origins": {},
         "also": {},
+        "wants": "ruling",
+        "until": 0,
     },
     "Origin": {
         "call": "",
@@ -172,7 +174,15 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
     "Landing": {"detail": "", "code": ""},
-    "Stop": {"reason": "", "answer": None, "fallback": False, "code": "", "detail": ""},
+    "Stop": {
+        "reason": "",
+        "answer": None,
+        "fallback": False,
+        "code": "",
+        "detail": "",
+        "wake": 0,
+    },
+    "Settled": {"done": True, "result": None, "why": "", "by": "", "hash": ""},
     "Entry": {"hash": b""},
 }
 

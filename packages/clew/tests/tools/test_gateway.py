@@ -28,10 +28,12 @@ NO_TOOLS = frozenset({
 KNOWN = frozenset({
     *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
     *("cli/approvals.py: each",),
-    *("core/pending.py: each", "core/trajectory.py: self", "evidence/support.py: each"),
+    *("core/pending.py: each", "core/pending.py: self"),
+    *("core/trajectory.py: self", "evidence/support.py: each"),
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/approve.py: each"),
     *("cli/approve.py: waiting", "core/fork.py: e", "cli/why.py: explanation"),
+    *("agent/settling.py: word", "core/settling.py: word"),
     *("context/visible.py: seen", "guards/provenance/explain.py: seen"),
     *("guards/provenance/arguments.py: origin",),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),

@@ -16,9 +16,9 @@ from clew.agent.labels import checked_labels, checked_owner, load_of
 from clew.agent.result import Result
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
-from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.events import Cancel, Json, Ruling, Settled, encode
 from clew.core.inbox import encode_message, words_in
-from clew.core.interfaces import Store
+from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import load
 from clew.core.pending import (
     ApprovalId,
@@ -31,6 +31,7 @@ from clew.core.pending import (
     waits_below,
 )
 from clew.core.redaction import Redaction, secrets
+from clew.core.settling import waits_for_result
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import Where, store_at
 from clew.stores.listing import has_labels
@@ -109,21 +110,23 @@ async def _reached_root(store: Store, trajectory: Trajectory) -> bool:
     """Whether all runs above a sub-run continue, or were notified."""
     with contextlib.suppress(StoreError):
         for above, call in await ancestors(store, trajectory):
-            if call.held and await _ruling(store, above, call) is None:
+            if call.held and await _word_in(store, above, call) is None:
                 return False
     return True
 
 
-async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | None:
-    """The ruling on a held call that is already in the inbox, if it covers its arguments."""
-    return await _ruling(store, record, call, "", call.question) if call.held else None
+async def word_on(store: Store, record: Trajectory, call: Call) -> Ruling | Settled | None:
+    """The word on a held call that is already in the inbox, if it covers its arguments."""
+    return await _word_in(store, record, call, "", call.question) if call.held else None
 
 
-async def _ruling(store: Store, record: Trajectory, call: Call, *hashes: str) -> Ruling | None:
-    """The first ruling on the call in its run's inbox, for one of these hashes or for any."""
+async def _word_in(
+    store: Store, record: Trajectory, call: Call, *hashes: str
+) -> Ruling | Settled | None:
+    """The first word on the call in its run's inbox, for one of these hashes or for any."""
     for word in await words_in(store, record.run_id):
         if (
-            isinstance(word, Ruling)
+            isinstance(word, Ruling | Settled)
             and word.call == call.key
             and word.hash in (hashes or {word.hash})
         ):
@@ -202,7 +205,7 @@ async def rule(
             first = await word_on(opened, record, waiting)  # another may have been faster
         await notify_ancestors(opened, record, by)
         if first is not None and _meaning(first) != _meaning(word):
-            raise _ruled_on(record, waiting)
+            raise ruled_on(record, waiting)
         if agent is None:
             return None
         return await resume(agent, await root_of(opened, record), store=opened)
@@ -210,19 +213,19 @@ async def rule(
 
 def call_of(record: Trajectory, asked: ApprovalId) -> Call:
     """The call that an id names. Raises `NotHeldError` where the run has none."""
-    call = next((each for each in record.calls if each.key == asked.call), None)
+    call = next((each for each in record.calls if each.key == asked.key), None)
     if call is None:
-        raise NotHeldError(f"run {record.run_id} has no call {asked.call}: look at `clew show`")
+        raise NotHeldError(f"run {record.run_id} has no call {asked.key}: look at `clew show`")
     return call
 
 
-def _ruled_on(record: Trajectory, call: Call) -> AlreadyRuledError:
+def ruled_on(record: Trajectory, call: Call) -> AlreadyRuledError:
     message = f"{call.key} of run {record.run_id} was ruled on already, and the first word counts"
     return AlreadyRuledError(message)
 
 
-def _meaning(word: Ruling) -> bytes:
-    return encode([word.allow, word.args, word.answer])
+def _meaning(word: Ruling | Settled) -> bytes:
+    return b"" if isinstance(word, Settled) else encode([word.allow, word.args, word.answer])
 
 
 def _hidden(word: Ruling) -> Ruling:
@@ -237,13 +240,16 @@ def _check(record: Trajectory, call: Call, asked: ApprovalId, word: Ruling) -> N
     run_id, held = record.run_id, [each.key for each in record.held]
     if not call.held:
         if call.ruling is not None:
-            raise _ruled_on(record, call)
+            raise ruled_on(record, call)
         named = ", ".join(held) or "none"
         message = f"call {call.key} of run {run_id} does not wait for a ruling; held: {named}"
         raise NotHeldError(message)
     if asked.digest not in {"", digest_of(call.question)}:
         what = "was begun since" if call.in_doubt else "has other arguments now"
         raise StaleApprovalError(f"call {call.key} of run {run_id} {what}: look again")
+    if word.allow and waits_for_result(call):
+        message = f"call {call.key} of run {run_id} waits for its result: give it by clew.answer"
+        raise ConfigError(message)
     message = ""
     if word.allow and (problem := _wrong_answer(call, word.answer)):
         message = f"call {call.key} of run {run_id}: {problem}"
@@ -263,18 +269,23 @@ async def _check_args(store: Store, record: Trajectory, call: Call, args: dict[s
 
     The model would be told of the mistake, and the ruling would be used up.
     """
-    blob = (record.spec or record.started.spec).prompt_blob
-    if not blob:
-        return
-    try:
-        prompt_spec, _ = recorded_prompt_spec(await store.blob(blob))
-    except StoreError:  # it is lost: then the tool's own check is left
-        return
-    visible = (*prompt_spec.more, *prompt_spec.tools, prompt_spec.finish)
-    tool = {each.name: each for each in visible}.get(call.action.name)
+    tool = await recorded_tool(store, record, call)
     if tool is not None and (problems := compile_schema(tool.parameters)(args)):
         message = f"the arguments do not fit {tool.name}, and nothing was ruled: {problems[0]}"
         raise ConfigError(message)
+
+
+async def recorded_tool(store: Store, record: Trajectory, call: Call) -> ToolSpec | None:
+    """The tool of a call, as far as the record says what it is."""
+    blob = (record.spec or record.started.spec).prompt_blob
+    if not blob:
+        return None
+    try:
+        prompt_spec, _ = recorded_prompt_spec(await store.blob(blob))
+    except StoreError:  # it is lost: then the tool's own check is left
+        return None
+    visible = (*prompt_spec.more, *prompt_spec.tools, prompt_spec.finish)
+    return {each.name: each for each in visible}.get(call.action.name)
 
 
 def _wrong_answer(call: Call, answer: Json) -> str:
@@ -290,7 +301,7 @@ def _wrong_answer(call: Call, answer: Json) -> str:
 async def notify_ancestors(store: Store, trajectory: Trajectory, by: str) -> None:
     """Notify every run above a sub-run, once each."""
     for above, call in await ancestors(store, trajectory):
-        if call.observation is None and await _ruling(store, above, call) is None:
+        if call.observation is None and await _word_in(store, above, call) is None:
             await store.post(above.run_id, encode_message(Ruling(call.key, allow=True, by=by)))
 
 

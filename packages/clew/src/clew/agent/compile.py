@@ -23,7 +23,7 @@ from clew.context.visible import leaves_out
 from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
 from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
-from clew.core.interfaces import AgentTool
+from clew.core.interfaces import AgentTool, Tool
 from clew.core.trajectory import Call, Trajectory
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
@@ -172,6 +172,16 @@ def _approved(approvals: Approvals) -> Json:
     return {name: as_recorded(rule) for name, rule in approvals.rules.items()}
 
 
+def _performed_elsewhere(parts: Composition) -> dict[str, Json]:
+    """How calls wait that somebody else performs, by the names of tools."""
+    tools = (tool for tool in parts.own_tools if isinstance(tool, Tool))
+    return {
+        tool.name: {"timeout": it.timeout, "fallback": it.fallback}
+        for tool in tools
+        if (it := tool.external) is not None
+    }
+
+
 def _optional_parts(parts: Composition) -> dict[str, Json]:
     """Parts that are named in the record only where they are not as usual."""
     agent = parts.agent
@@ -181,6 +191,7 @@ def _optional_parts(parts: Composition) -> dict[str, Json]:
     named = {
         "provenance": None if acts is None else acts.as_recorded,
         "approve": None if (asks := parts.approvals) is None else _approved(asks),
+        "external": _performed_elsewhere(parts) or None,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

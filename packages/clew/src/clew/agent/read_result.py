@@ -17,9 +17,10 @@ from clew.agent.result import (
 )
 from clew.agent.work_done import work_done
 from clew.citations import citations, references
-from clew.core.events import EFFECTFUL, Json, Stop
+from clew.core.events import Json, Stop
 from clew.core.interfaces import Audits, Store
 from clew.core.pending import pending_here, pending_in
+from clew.core.settling import is_unknown
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.links import links_from_outside
 from clew.guards.safe_links import safe_links
@@ -60,12 +61,7 @@ def _unknown(trajectory: Trajectory) -> tuple[Call, ...]:
     return tuple(
         call
         for call in trajectory.calls
-        if call.in_doubt
-        or (
-            (seen := call.observation) is not None
-            and seen.outcome == "unknown"
-            and seen.effect in EFFECTFUL
-        )
+        if is_unknown(call) and (call.begun or call.observation is not None)
     )
 
 

@@ -181,7 +181,8 @@ class Delegation(msgspec.Struct, frozen=True):
             return _failed("unknown", text, "unknown")
         if trajectory.stop is not None and trajectory.stop.status == "held":
             held = ", ".join(call.key for call in trajectory.held)
-            return Verdict("hold", f"run {trajectory.run_id} waits for a ruling on {held}")
+            text = f"run {trajectory.run_id} waits for a ruling on {held}"
+            return Verdict("hold", text, until=trajectory.stop.wake)
         told = _result_observation(self.agent, trajectory, sub.parent.rpartition(":")[2])
         return msgspec.structs.replace(
             told,

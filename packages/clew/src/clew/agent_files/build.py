@@ -26,7 +26,13 @@ from clew.agent_files.spec import (
 )
 from clew.agent_files.strategies import with_strategy
 from clew.agent_files.tool_labels import with_approvals, with_labels
-from clew.agent_files.tool_tables import command_tool, other_agent, process_tool_of, wing_tools
+from clew.agent_files.tool_tables import (
+    command_tool,
+    external_tool,
+    other_agent,
+    process_tool_of,
+    wing_tools,
+)
 from clew.codecs import by_name
 from clew.context import PROMPT, Instructions
 from clew.context.instructions import instructions
@@ -284,6 +290,10 @@ def _placed(spec: Spec, docs: object | None, model: Model | None = None) -> Iter
         with part("processes", index):
             tools = [process_tool_of(function, spec.folder)]
         yield ("processes", index), tools
+    for index, waiting in enumerate(spec.external):
+        with part("external", index):
+            tools = [external_tool(waiting)]
+        yield ("external", index), tools
     for index, other in enumerate(spec.agents):
         with part("agents", index):
             tools = [other_agent(other, spec, make_agent)]

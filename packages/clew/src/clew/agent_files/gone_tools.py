@@ -61,7 +61,8 @@ def _names(spec: Mapping[str, Any], usual: Iterable[str]) -> set[str]:
     """The names of the tools that a spec lists."""
     named = spec.get("tools")
     names = {_last(name) for name in (usual if named is None else named)}
-    names |= {each["name"] for kind in ("programs", "agents") for each in spec.get(kind) or ()}
+    tables = [each for kind in ("programs", "external", "agents") for each in spec.get(kind) or ()]
+    names |= {each["name"] for each in tables}
     return names | {
         each.get("name") or _last(each["function"]) for each in spec.get("processes") or ()
     }

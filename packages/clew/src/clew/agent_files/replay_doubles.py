@@ -39,6 +39,7 @@ from clew.core.interfaces import (
     AnyTool,
     Approve,
     Attempts,
+    External,
     Guard,
     ModelInfo,
     OnText,
@@ -177,7 +178,7 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         tools=tuple(one for one in spec.named_tools if ":" not in one or one not in theirs),
         screens=tuple(name for name in spec.screens if ":" not in name), harmful="",
         docs=str(Path.cwd()) if spec.docs else "",
-        programs=(), processes=(), agents=(), mcp=(), guards=(), bounds=(),
+        programs=(), processes=(), external=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
         provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
@@ -192,7 +193,7 @@ def _complete(spec: Spec) -> Spec:
     """What of the spec holds for a strategy's own record: the rest is its agents'."""
     return spec.replace({
         "guards": (), "retrieval": None, "rewinds": None, "compaction": None,
-        "agents": (), "programs": (), "processes": (), "prompt": None,
+        "agents": (), "programs": (), "processes": (), "external": (), "prompt": None,
     })  # fmt: skip
 
 
@@ -203,8 +204,8 @@ def _has_critic(spec: Spec) -> bool:
 
 def _has_own(spec: Spec) -> bool:
     own = any(":" in name for name in spec.named_tools)
-    tables = spec.programs or spec.processes or spec.mcp or spec.strategy or spec.fallbacks
-    return bool(own or tables or spec.memory or spec.workspace)
+    tables = spec.programs or spec.processes or spec.external or spec.mcp or spec.strategy
+    return bool(own or tables or spec.fallbacks or spec.memory or spec.workspace)
 
 
 def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent[Any]) -> dict[str, Any]:
@@ -358,14 +359,19 @@ def _by_name(order: Sequence[str]) -> Callable[[AnyTool], int]:
 
 
 def _approved(recorded: AgentSpec, tools: Sequence[AnyTool]) -> list[AnyTool]:
-    """The tools with the rules by which a person approved their calls, as the record names them."""
-    recorded_rules = recorded.parts.get("approve", {})
+    """The tools as the record says that a person approves their calls, or performs them."""
+    recorded_rules, waiting = recorded.parts.get("approve", {}), recorded.parts.get("external", {})
     rules = msgspec.convert(recorded_rules, dict[str, bool | str | dict[str, str]])
+    elsewhere = msgspec.convert(waiting, dict[str, External])
     by_name: dict[str, Approve] = {
         name: _NamedPart(rule["by"]) if isinstance(rule, dict) else rule
         for name, rule in rules.items()
     }
-    return [replace(tool, approve=by_name.get(tool.name, False)) for tool in tools]
+    approved = [replace(tool, approve=by_name.get(tool.name, False)) for tool in tools]
+    return [
+        replace(tool, external=elsewhere.get(tool.name)) if isinstance(tool, Tool) else tool
+        for tool in approved
+    ]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import msgspec
 from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
-from clew.core.events import Effect, Json
+from clew.core.events import Effect, Json, Trust
 from clew.core.interfaces import ToolSpec
 from clew.guards import Provenance
 from clew.guards.limits import Limits, Repeats
@@ -203,6 +203,22 @@ class ProcessTable(FileTable, frozen=True):
         return self.name or self.function.rpartition(":")[2].rpartition(".")[2]
 
 
+class ExternalTable(FileTable, frozen=True):
+    """A tool that somebody else performs (`clew.tools.external`); `timeout` 0 waits for ever.
+
+    `parameters` and `result` are JSON Schemas: of each parameter, and of the whole result.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Schema] = {}
+    result: Schema | None = None
+    effect: Effect = "unsafe"
+    trust: Trust = "untrusted"
+    timeout: float = 0.0
+    fallback: Json = None
+
+
 class AgentTable(FileTable, frozen=True):
     """The agent of another file as a tool (`clew.delegate`); `file` is relative to this one."""
 
@@ -355,6 +371,7 @@ class Spec(FileTable, frozen=True):
     tools: tuple[str, ...] | None = None
     programs: tuple[ProgramTool, ...] = ()
     processes: tuple[ProcessTable, ...] = ()
+    external: tuple[ExternalTable, ...] = ()
     agents: tuple[AgentTable, ...] = ()
     mcp: tuple[McpTable, ...] = ()
     fallbacks: dict[str, str | FallbackTable] = {}

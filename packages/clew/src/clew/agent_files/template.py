@@ -233,6 +233,18 @@ steps = 15
 # timeout = 120                         # seconds for one call; connect_timeout: for its start
 # connect_timeout = 30
 
+# A tool that somebody else performs: each call waits for its result (`clew answer`).
+# [[external]]
+# name = "scan"
+# description = "Scans a page on the desk."
+# effect = "unsafe"
+# trust = "untrusted"
+# timeout = 3600                        # seconds; then the call ends without a result, or
+# fallback = "nobody is there"          # with this one
+# result = { type = "string" }
+# [external.parameters.page]
+# type = "integer"
+
 # The agent of another file as a tool: each call is a run of its own, with a share of the limits.
 # [[agents]]
 # name = "researcher"

@@ -12,6 +12,7 @@ from clew.agent_files.imports import imported_function
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import (
     AgentTable,
+    ExternalTable,
     ModelConnection,
     ProcessTable,
     ProgramTool,
@@ -20,9 +21,10 @@ from clew.agent_files.spec import (
     origin,
     part,
 )
-from clew.core.interfaces import AgentTool, AnyTool, Model, Tool
+from clew.core.interfaces import AgentTool, AnyTool, Model, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.wings import MCP, MEMORY, PROGRAMS, WORKSPACE, require
+from clew.tools.external import external
 from clew.tools.process import process_tool
 
 TomlPath: TypeAlias = tuple[str | int, ...]
@@ -44,6 +46,20 @@ def command_tool(each: ProgramTool) -> Tool:
         limit=each.limit,
     )
     return made
+
+
+def external_tool(each: ExternalTable) -> Tool:
+    """The tool that somebody else performs."""
+    schema: Parameters = {
+        "type": "object",
+        "properties": dict(each.parameters),
+        "required": [*each.parameters],
+        "additionalProperties": False,
+    }
+    return external(
+        each.name, each.description, schema, result=each.result, timeout=each.timeout or None,
+        fallback=each.fallback, effect=each.effect, trust=each.trust,
+    )  # fmt: skip
 
 
 def process_tool_of(each: ProcessTable, folder: str) -> Tool:

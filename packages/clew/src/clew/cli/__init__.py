@@ -63,6 +63,8 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
         ),
         CommandEntry("approve", "Allow a held call, and go on.", "rule_on"),
         CommandEntry("reject", "Refuse a held call, and go on.", "rule_on"),
+        CommandEntry("answer", "Give the result of a call that you performed.", "rule_on"),
+        CommandEntry("settle", "Say whether a call of unknown outcome was done.", "rule_on"),
         CommandEntry(
             "records",
             "Export, import, verify and delete runs.",

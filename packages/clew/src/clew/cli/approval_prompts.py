@@ -46,13 +46,18 @@ def render_approval(
 ) -> Iterator[TextBlock]:
     """A call that waits, in whichever run; that is named where it is not `run_id`."""
     yield show_call(each, run_id)
-    if each.tool == ASK_PERSON:
+    if each.wants == "result":
+        yield TextBlock("Give it", command("answer", each.id, "RESULT", store=store))
+    elif each.tool == ASK_PERSON:
         answer = command("approve", each.id, "--answer", "TEXT", store=store)
         yield TextBlock("Answer it", answer)
     elif each.asks is not None:
         answer = command("approve", each.id, "--answer", "JSON", store=store)
         yield TextBlock("Answer it", answer)
     else:
+        if each.wants == "outcome":
+            yield TextBlock("Settle", command("settle", each.id, "--done", store=store))
+            yield TextBlock("Or", command("settle", each.id, "--not-done", store=store))
         yield TextBlock("Allow", command("approve", each.id, store=store))
     yield TextBlock(
         "Refuse",
@@ -76,6 +81,15 @@ def json_answer(text: str) -> Json:
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
         message = f"the answer is no JSON, which this call asks for: {error}"
         raise ConfigError(message) from error
+
+
+def json_or_text(text: str) -> Json:
+    """A result as a person wrote it: JSON, or else a text."""
+    try:
+        value: Json = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return text
+    return value
 
 
 def confirm(each: PendingApproval, *, yes: bool) -> bool:
@@ -165,7 +179,7 @@ def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
     leave = partial(
         rule, each.id, allow=word.allow, args=word.args,
-        answer=word.answer, why=word.why, by=_person(), store=store_location(store),
+        answer=word.answer, why=word.why, by=person(), store=store_location(store),
     )  # fmt: skip
     anyio.run(leave)
 
@@ -186,7 +200,7 @@ def leave_word(each: PendingApproval, store: str | None) -> bool:
     return False
 
 
-def _person() -> str:
+def person() -> str:
     """Who rules, for the record: the user's name, "" where it has none."""
     try:
         return getpass.getuser()

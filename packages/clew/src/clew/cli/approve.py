@@ -114,7 +114,7 @@ def leave_ruling(
     """
     with suppress(ConfigError):
         asked = approval_id(named)
-        named, word = asked.run_id, replace(word, call=asked.call, digest=asked.digest)
+        named, word = asked.run_id, replace(word, call=asked.key, digest=asked.digest)
     meant = anyio.run(partial(_find, named, word, store))
     waiting, args, root = meant.waiting, meant.args, meant.root
     if word.answer and waiting.asks is None and waiting.tool != ASK_PERSON:

@@ -27,10 +27,12 @@ from clew.interfaces import (
     Note,
     Rewound,
     Ruling,
+    Settled,
     Started,
     Stop,
     Suspended,
     Thought,
+    Woken,
     encode,
 )
 from clew.support.json_values import text_or_json
@@ -104,7 +106,7 @@ def render_event(
             yield from stop(event)
         case Judged():
             yield from judged(event)
-        case Ruling():
+        case Ruling() | Settled() | Woken():
             yield from ruling(event)
         case Attempt() | Suspended():
             yield from begun(event, complete=complete)
@@ -323,8 +325,11 @@ def judged(event: Judged) -> Iterator[TextBlock]:
     yield TextBlock(f"Verdict {event.call}", inert(text), "yellow")
 
 
-def ruling(event: Ruling) -> Iterator[TextBlock]:
-    """A person's word on a call."""
+def ruling(event: Ruling | Settled | Woken) -> Iterator[TextBlock]:
+    """A word on a call that waited, or that its time came."""
+    if not isinstance(event, Ruling):
+        yield settled(event)
+        return
     text = "allowed" if event.allow else "refused"
     if event.args is not None:
         text += f" with {prompt_spec(event.args)}"
@@ -333,6 +338,18 @@ def ruling(event: Ruling) -> Iterator[TextBlock]:
     if event.by:
         text += f" (by {event.by})"
     yield TextBlock(f"Ruling {event.call}", inert(text), "yellow")
+
+
+def settled(event: Settled | Woken) -> TextBlock:
+    """What somebody says came of a call, or that its time came."""
+    if isinstance(event, Woken):
+        return TextBlock(f"Time {event.call}", "the time has come that the call waited for", "dim")
+    text = "done" if event.done else "not done"
+    if event.result is not None:
+        text += f", with the result {encode(event.result).decode()}"
+    text += f": {event.why}" if event.why else ""
+    text += f" (by {event.by})" if event.by else ""
+    return TextBlock(f"Settled {event.call}", inert(text), "yellow")
 
 
 def begun(event: Attempt | Suspended, *, complete: bool) -> Iterator[TextBlock]:

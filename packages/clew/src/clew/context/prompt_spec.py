@@ -19,6 +19,7 @@ class _Tool(msgspec.Struct, omit_defaults=True):
     parameters: Parameters
     effect: Effect = "unsafe"
     examples: tuple[dict[str, Json], ...] = ()
+    result: Parameters | None = None
 
 
 class _PromptDocument(msgspec.Struct, omit_defaults=True):
@@ -67,7 +68,9 @@ def prompt_document(prompt_spec: PromptSpec, shape: str) -> Json:
 
 
 def _describe(tool: ToolSpec) -> _Tool:
-    return _Tool(tool.name, tool.description, tool.parameters, tool.effect, tool.examples)
+    return _Tool(
+        tool.name, tool.description, tool.parameters, tool.effect, tool.examples, tool.result
+    )
 
 
 def recorded_prompt_spec(body: bytes) -> tuple[PromptSpec, str]:
@@ -99,4 +102,5 @@ def _tool(told: _Tool) -> ToolSpec:
         parameters=told.parameters,
         effect=told.effect,
         examples=told.examples,
+        result=told.result,
     )

@@ -36,7 +36,7 @@ def told_effect(call: Call) -> tuple[str, Outcome]:
 def _made(call: Call) -> tuple[dict[str, Json], Outcome, dict[str, str]]:
     """The last arguments of an effect, its outcome, and what may have happened before, by hash."""
     last = call.begun[-1] if call.begun else None
-    outcome: Outcome = "unknown" if call.observation is None else call.observation.outcome
+    outcome = call.outcome
     args, doubts = call.args, list(call.doubts)
     if doubts and last is not None and last.number == doubts[-1][1].number:  # none came after it
         (args, _), outcome = doubts.pop(), "unknown"

@@ -597,7 +597,9 @@ class Verdict(Value, frozen=True):
     person is shown beside the arguments, such as a digest of a server's definitions: a ruling
     covers only that. `repeats` are the keys of the effects of other runs that the call would have
     again. `origins` say of arguments, by name, where their values come from. `also` has the reasons
-    of other guards that hold the call too, by their names.
+    of other guards that hold the call too, by their names. What `wants` a result waits for somebody
+    who performs the call elsewhere. At the time `until` (Unix milliseconds) the run goes on by
+    itself.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -611,6 +613,8 @@ class Verdict(Value, frozen=True):
     gather: bool = False
     origins: dict[str, tuple[Origin, ...]] = {}
     also: dict[str, str] = {}
+    wants: Literal["ruling", "result"] = "ruling"
+    until: int = 0
 
     @property
     def why(self) -> str:
@@ -642,6 +646,27 @@ class Ruling(Event, frozen=True):
     hash: str = ""
     redacted: bool = False  # as the arguments of an action
     answer: Json = None
+
+
+class Settled(Event, frozen=True):
+    """What came of a call, by somebody who looked, or who performed it elsewhere.
+
+    It was `done`, with this `result` if that is known, or it certainly did not happen. `hash`
+    identifies what was settled (`Call.question`), "" whatever it is. `by` and `why` are for people.
+    """
+
+    call: str
+    done: bool = True
+    result: Json = None
+    why: str = ""
+    by: str = ""
+    hash: str = ""
+
+
+class Woken(Event, frozen=True):
+    """The time has come that a held call waited for (`Verdict.until`)."""
+
+    call: str
 
 
 class Attempt(Event, frozen=True):
@@ -846,7 +871,8 @@ class Stop(Event, frozen=True):
 
     `fallback` marks a declared answer instead of a found one. `code` is what programs read: the
     bound where the status is `bound`, or `set_aside` where the run broke its workers. `reason` is
-    for people. What a bound of the agent's own said is in `detail`, word by word.
+    for people. What a bound of the agent's own said is in `detail`, word by word. A held run goes
+    on by itself at the time `wake` (Unix milliseconds; 0: never).
     """
 
     status: Status
@@ -855,14 +881,18 @@ class Stop(Event, frozen=True):
     fallback: bool = False
     code: StopCode = ""
     detail: str = ""
+    wake: int = 0
 
 
 AnyEvent: TypeAlias = (
     Started | Changed | Forked | Thought | Judged | Ruling | Attempt | Suspended | Gathered
     | Observation | Note | Charged | Cancel | Landing | Planned | Compacted | Rewound | Stop
+    | Settled | Woken
 )  # fmt: skip
 
-INPUTS: Final = (Changed, Charged, Ruling, Note, Cancel, Planned, Compacted, Rewound)
+INPUTS: Final = (
+    Changed, Charged, Ruling, Settled, Woken, Note, Cancel, Planned, Compacted, Rewound,
+)  # fmt: skip
 """Events that are fed, not derived, in a replay: from outside the loop, or decided once for all."""
 
 
@@ -897,4 +927,4 @@ def barrier(event: AnyEvent) -> bool:
     """Whether the event must be safe on the disk, with all before it, before anything follows."""
     if isinstance(event, Observation):
         return event.effect in EFFECTFUL
-    return isinstance(event, (Attempt, Ruling, Stop))
+    return isinstance(event, (Attempt, Ruling, Settled, Woken, Stop))

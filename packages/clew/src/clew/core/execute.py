@@ -39,6 +39,7 @@ from clew.core.observations import (
 )
 from clew.core.received import handed_hashes, received_hash
 from clew.core.redaction import redact
+from clew.core.settling import brought, hand_out
 from clew.core.subruns import run_sub_run
 from clew.core.trajectory import Call
 from clew.support.error_text import described, message_of, writable
@@ -61,6 +62,10 @@ LATE_CHARS: Final = 2_000
 async def perform(engine: Engine, journal: Journal, call: Call) -> None:
     """Make a judged call, unless it must not be made, and record its observation."""
     tool = engine.tools.get(call.action.name)
+    if call.settled is not None or call.woken:
+        if (told := brought(engine, journal.trajectory, tool, call)) is not None:
+            await journal.record(told)
+        return
     if tool is None:  # begun by an agent that had it
         text = IN_DOUBT.format(tool=call.action.name)
         await journal.record(refusal(call, "unknown", text))
@@ -73,6 +78,9 @@ async def perform(engine: Engine, journal: Journal, call: Call) -> None:
     if with_secrets is None or unmade is not None:
         lost = refusal(call, "not_kept", _NOT_KEPT)
         await journal.record(lost if unmade is None else unmade)
+        return
+    if tool.external is not None:
+        await journal.record(*hand_out(tool, tool.external, call, journal.now()))
         return
     await _make(engine, journal, tool, call, with_secrets)
 

@@ -12,11 +12,13 @@ from clew.core.events import (
     Note,
     Rewound,
     Ruling,
+    Settled,
     decode,
     encode,
     text_parts,
 )
 from clew.core.interfaces import Store
+from clew.core.settling import objection
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 
@@ -40,6 +42,9 @@ def admitted(trajectory: Trajectory, body: bytes) -> AnyEvent:
         )
     if isinstance(event, Ruling) and (why := _objection(trajectory, event)):
         return Note(text_parts(f"a ruling on {event.call} was set aside: {why}"), source="late")
+    if isinstance(event, Settled) and (why := objection(trajectory, event)):
+        told = f"what somebody said came of {event.call} was set aside: {why}"
+        return Note(text_parts(told), source="late")
     steps = len(trajectory.steps)
     if isinstance(event, Rewound) and (trajectory.step.pending or not 0 <= event.to < steps):
         return Note(
@@ -47,7 +52,7 @@ def admitted(trajectory: Trajectory, body: bytes) -> AnyEvent:
         )
     if isinstance(event, Rewound):
         return msgspec.structs.replace(event, done=_with_later(trajectory, event))
-    if isinstance(event, (Ruling, Note, Cancel)):
+    if isinstance(event, (Ruling, Settled, Note, Cancel)):
         return event
     return Note(
         text_parts("a message in the inbox was no ruling, note, rewind or cancel"), source="late"

@@ -71,6 +71,22 @@ class Attempts:
     probe: Callable[[dict[str, Json], str], Awaitable[Any]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class External:
+    """Somebody else performs the calls of a tool: each waits for its result (`clew.answer`).
+
+    After `timeout` seconds (None: never) it ends without one, or with the `fallback` if there is
+    one.
+    """
+
+    timeout: float | None = None
+    fallback: Json = None
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
+
+
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
 Approve: TypeAlias = bool | str | Callable[[dict[str, Json]], Answering[bool | str | None]]
@@ -170,12 +186,14 @@ class Tool(ToolSpec):
     return a `Verdict` that holds the call, for what only a person knows (`asks`): allowed, it is
     made again, and `CALL` has the answer. One without effects may return `Suspended`, to ask for
     other calls: once they have observations (`Call.asked`), it is made again. `ToolError` means
-    that nothing was done; after any other exception the outcome of an effect is unknown.
+    that nothing was done; after any other exception the outcome of an effect is unknown. An
+    `external` tool is never called.
     """
 
     call: Callable[[dict[str, Json], str], Answering[Any]]
     _: KW_ONLY
     attempts: Attempts = Attempts()
+    external: External | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -67,7 +67,8 @@ async def advance(engine: Engine, journal: Journal) -> None:
             await interrupt(engine, journal, move.why)
         case _:  # done; or a person's words were judged
             pass
-    if journal.words or not journal.quiet:
+    stop = journal.trajectory.stop
+    if journal.words or not journal.quiet or (stop is not None and stop.wake):
         await journal.receive()
 
 
@@ -81,14 +82,15 @@ async def act(engine: Engine, journal: Journal) -> None:
         await journal.record(*later)
     elif ready:
         await observe(engine, journal, ready)
-    elif held := [call.key for call in step.pending if call.held]:
+    elif held := [call for call in step.pending if call.held]:
         await journal.record(held_stop(*held))
 
 
 async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
     """Record every verdict other than yes; a refused call gets its observation with it."""
     for call in calls:
-        new = call.again or not (call.begun or call.suspended)
+        came = call.settled is not None or call.woken
+        new = call.again or not (call.begun or call.suspended or came)
         if new and not call.held and not call.child:
             with_secrets = journal.with_secrets(call) or call
             if call.action.name in engine.effectful:
@@ -144,7 +146,7 @@ async def may_finish(engine: Engine, journal: Journal, call: Call) -> bool:
         return False
     await judge(engine, journal, [call])
     if call.held:
-        await journal.record(held_stop(call.key))
+        await journal.record(held_stop(call))
     return not call.held and call.observation is None
 
 

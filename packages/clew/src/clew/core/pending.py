@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import asdict as fields_of
 
@@ -16,6 +16,9 @@ from clew.core.observations import refusal, shortened
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, RunNotFoundError
+
+Wants: TypeAlias = Literal["ruling", "outcome", "result"]
+"""What a held call waits for."""
 
 _ID: Final = re.compile(r"(\S+?):(\d+\.\d+)(?::([0-9a-f]{12}))?")
 _AGAIN: Final = "To allow it is to make it again: look first whether it happened."
@@ -31,7 +34,8 @@ class PendingApproval:
     Schema of the answer that the call wants with the ruling, if any.
     `origins` say where values of its arguments come from, as far as the guard that held it knows.
     `behind` are the calls that wait behind it, and go ahead once a person has ruled. `labels` and
-    `owner` are those of the run.
+    `owner` are those of the run. It `wants` a ruling, or word of what came of it (`clew.settle`) or
+    its result (`clew.answer`). At the time `until` (Unix milliseconds, if not 0) it waits no more.
     """
 
     run_id: str
@@ -49,6 +53,8 @@ class PendingApproval:
     behind: tuple[Action, ...] = field(default=(), hash=False)
     labels: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     owner: str = ""
+    wants: Wants = "ruling"
+    until: int = 0
 
     @property
     def id(self) -> str:
@@ -75,7 +81,7 @@ class ApprovalId(NamedTuple):
     """What an id names; without a digest the call is meant whatever its arguments are."""
 
     run_id: str
-    call: str
+    key: str
     digest: str = ""
 
 
@@ -101,7 +107,12 @@ def pending_here(trajectory: Trajectory, root: str = "") -> Iterator[PendingAppr
             since, call.question, root or trajectory.run_id, judged.verdict.asks,
             judged.verdict.origins, (*_behind(trajectory, call),),
             trajectory.started.labels, trajectory.started.owner,
+            _wants(call, judged.verdict), judged.verdict.until,
         )  # fmt: skip
+
+
+def _wants(call: Call, held: Verdict) -> Wants:
+    return "outcome" if held.code == "unknown" and call.begun else held.wants
 
 
 def _behind(trajectory: Trajectory, held: Call) -> Iterator[Action]:

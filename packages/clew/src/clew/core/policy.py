@@ -43,9 +43,15 @@ _MEND: Final = "mend it and resume the run"
 _NOBODY: Final = frozenset[str]()
 
 
-def held_stop(*keys: str) -> Stop:
-    """The stop of a run that waits for a person's ruling on these calls."""
-    return Stop("held", f"waiting for a ruling on {', '.join(keys)}")
+def held_stop(*calls: Call) -> Stop:
+    """The stop of a run that waits for a person's ruling on these calls, or for their results."""
+    held = [(call.key, call.verdict.verdict) for call in calls if call.verdict is not None]
+    rulings = ", ".join(key for key, verdict in held if verdict.wants == "ruling")
+    results = ", ".join(key for key, verdict in held if verdict.wants == "result")
+    reasons = [f"a ruling on {rulings}"] if rulings else []
+    reasons += [f"the result of {results}"] if results else []
+    wake = min((verdict.until for _, verdict in held if verdict.until), default=0)
+    return Stop("held", f"waiting for {' and '.join(reasons)}", wake=wake)
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
@@ -252,7 +258,7 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     """
     if (words := trajectory.words) is not None:
         if words.held:
-            return [held_stop(words.key)]
+            return [held_stop(words)]
         why = "" if words.ruling is None else words.ruling.why
         return [Stop("refused", why or "a person said no")]
     text, key = "\n\n".join(trajectory.pending_input), trajectory.words_key
@@ -279,7 +285,11 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
                 )
                 raise PartError(message)
     # what was charged is last: a replay takes it from the record when the verdicts are derived
-    return [*events, *took] if held is None else [*events, held, *took, held_stop(key)]
+    return (
+        [*events, *took]
+        if held is None
+        else [*events, held, *took, Stop("held", f"waiting for a ruling on {key}")]
+    )
 
 
 async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> str | None:

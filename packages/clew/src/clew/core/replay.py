@@ -244,14 +244,18 @@ class _Replaying(Journal):
                 self.read_otherwise |= new != (new := msgspec.structs.replace(new, **read))
         if isinstance(old, Judged) and isinstance(new, Judged):  # nothing is left to blot out
             verdict = msgspec.structs.replace(
-                new.verdict, redacted=old.verdict.redacted, also=old.verdict.also
+                new.verdict,
+                redacted=old.verdict.redacted,
+                also=old.verdict.also,
+                until=old.verdict.until,
             )
             if new.verdict.origins and self.trajectory.call(new.call).redacted:
                 verdict = msgspec.structs.replace(verdict, origins=old.verdict.origins)
             new = msgspec.structs.replace(new, verdict=verdict)
         if isinstance(old, Observation) and isinstance(new, Observation):
             # that a call was late is for the clock to say
-            trust = old.trust if old.code == "timeout" else new.trust
+            told = self.trajectory.call(old.call).settled is not None
+            trust = old.trust if told or old.code == "timeout" else new.trust
             # nor does a result that is given again say whose word it was when it came
             new = msgspec.structs.replace(new, blob=old.blob, trust=trust, outside=old.outside)
         if isinstance(old, Attempt) and isinstance(new, Attempt):
@@ -264,6 +268,8 @@ class _Replaying(Journal):
                     new.grant, caps=old.grant.caps, handed=old.grant.handed
                 )
                 new = msgspec.structs.replace(new, grant=grant)
+        if isinstance(old, Stop) and isinstance(new, Stop):
+            new = msgspec.structs.replace(new, wake=old.wake)
         if encode(old) == encode(new):
             return
         worded = as_worded(old, new, finish=self._is_finish(new))

@@ -22,8 +22,10 @@ from clew.core.events import (
     Landing,
     Note,
     Observation,
+    Outcome,
     Rewound,
     Ruling,
+    Settled,
     Spending,
     Suspended,
     Thought,
@@ -79,6 +81,10 @@ class Call(msgspec.Struct, eq=False, gc=False):
     doubts: tuple[tuple[dict[str, Json], Attempt], ...] = ()
     """Attempts that a person was asked about, for nobody saw how they ended, with their arguments.
     They may have happened, whatever came of later ones."""
+    settled: Settled | None = None
+    """What came of it, as somebody says who looked or performed it."""
+    woken: bool = False
+    """Whether the time has passed for which it waited for its result."""
     _hash: str = ""
 
     @property
@@ -129,6 +135,12 @@ class Call(msgspec.Struct, eq=False, gc=False):
             remarks.append(self.revision)
         return remarks
 
+    def settle(self, word: Settled) -> None:
+        """Take what came of it; that ends the doubt about the last attempt."""
+        self.settled = word
+        last = self.attempts[-1].number if self.attempts else 0
+        self.doubts = tuple(doubt for doubt in self.doubts if doubt[1].number != last)
+
     def revise(
         self, args: dict[str, Json] | None, why: str | None = None, *, redacted: bool = False
     ) -> None:
@@ -155,8 +167,17 @@ class Call(msgspec.Struct, eq=False, gc=False):
             self.verdict is not None
             and self.verdict.verdict.kind == "hold"
             and self.ruling is None
+            and self.settled is None
+            and not self.woken
             and self.observation is None
         )
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known about its effect."""
+        if self.settled is not None:
+            return "done" if self.settled.done else "not_done"
+        return "unknown" if self.observation is None else self.observation.outcome
 
     @property
     def waiting(self) -> bool:
@@ -189,7 +210,7 @@ class Call(msgspec.Struct, eq=False, gc=False):
         """Whether it changed the world, or may have."""
         if (seen := self.observation) is None:
             return self.in_doubt or bool(self.child)
-        return bool(self.doubts) or (seen.effect in EFFECTFUL and seen.outcome != "not_done")
+        return bool(self.doubts) or (seen.effect in EFFECTFUL and self.outcome != "not_done")
 
 
 class Totals(msgspec.Struct):

@@ -32,6 +32,7 @@ from clew.core.events import (
     Planned,
     Rewound,
     Ruling,
+    Settled,
     Started,
     Stop,
     Suspended,
@@ -39,6 +40,8 @@ from clew.core.events import (
     Thought,
     Trust,
     Usage,
+    Woken,
+    encode,
     text_parts,
 )
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
@@ -57,6 +60,14 @@ _REFUSED: Final[frozenset[Code]] = frozenset({"rejected", "invalid_arguments", "
 """What an answer was sent back for that counts as a try."""
 
 _NOTHING: Final = sum_of(())
+
+
+def _came_of(event: Settled) -> str:
+    """What came of a call of which nobody knew it, in words for the model."""
+    text = "was done, as somebody found out" if event.done else "certainly did not happen"
+    text += f": {event.why}" if event.why else ""
+    return text if event.result is None else f"{text}. Its result: {encode(event.result).decode()}"
+
 
 __all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash"]
 
@@ -246,6 +257,10 @@ class Trajectory:
                 self._judge(event)
             case Gathered():
                 self._gather(event)
+            case Settled():
+                self._settle(event)
+            case Woken():
+                self._wake(self.call(event.call))
             case Note():
                 self._note(event)
             case Planned():
@@ -290,8 +305,7 @@ class Trajectory:
                 call.ruling = event
                 call.again = event.allow
                 call.revise(event.args, redacted=event.redacted)
-                self.stop = self.landing = None
-                self.cut_landing = False
+                self._take_up()
             case Forked():
                 self._fork(event)
             case Charged():
@@ -501,6 +515,34 @@ class Trajectory:
         """Whether a person is asked about the same call: a model may insist on it."""
         held = call.verdict is not None and not call.redacted
         return held and any(it.verdict and it.hash == call.hash for it in self.put_off)
+
+    def _settle(self, event: Settled) -> None:
+        """What came of a call: its observation follows, or the model is told what it was."""
+        call = self.call(event.call)
+        if call.settled is not None:
+            return
+        call.settle(event)
+        if call.observation is None:
+            self._take_up()
+            return
+        told = f"{event.call} {call.action.name} {_came_of(event)}"
+        trust: Trust = "trusted" if event.result is None else "untrusted"
+        self.untainted = self.untainted and trust == "trusted"
+        self.step.notices += (Note(text_parts(told), source="late", trust=trust),)
+
+    def _wake(self, call: Call) -> None:
+        """A held call is judged and made anew, or ends without the result that it waited for."""
+        held = call.verdict
+        if held is not None and held.verdict.wants == "result":
+            call.woken = True
+        else:
+            call.verdict, call.again = None, True
+        self._take_up()
+
+    def _take_up(self) -> None:
+        """A call that was held goes on."""
+        self.stop = self.landing = None
+        self.cut_landing = False
 
     def _gather(self, event: Gathered) -> None:
         new = self.step.gather(map(self.call, event.calls))

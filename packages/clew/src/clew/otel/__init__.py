@@ -34,11 +34,13 @@ from clew.core.events import (
     Note,
     Observation,
     Ruling,
+    Settled,
     Started,
     Stop,
     Suspended,
     Thought,
     Usage,
+    Woken,
     encode,
 )
 from clew.core.trajectory import Trajectory
@@ -206,6 +208,8 @@ class Spans:
                 if event.number == 1 and event.call not in self._attempts:
                     self._begun[event.call] = entry.at
                 self._attempts[event.call] = event.number
+            case Settled() | Woken():
+                self._begun[event.call] = entry.at
             case Judged() | Ruling():
                 self._begun[event.call] = entry.at
                 self._revise(event)

@@ -4,18 +4,21 @@
 """
 
 from clew.concurrency.threads import threads_at_work
-from clew.core.interfaces import Attempts
+from clew.core.interfaces import Attempts, External
 from clew.support.resources import close_resource, hold_open, resources
 from clew.tools.dependent import DependentTool
+from clew.tools.external import external
 from clew.tools.function import FunctionTool, tool
 from clew.tools.signature import Key
 
 __all__ = [
     "Attempts",
     "DependentTool",
+    "External",
     "FunctionTool",
     "Key",
     "close_resource",
+    "external",
     "hold_open",
     "resources",
     "threads_at_work",

@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack, overload
 
 from clew.concurrency.tasks import Threaded
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
-from clew.core.interfaces import CALL, Approve, Attempts, Labels, Parameters, Retry, Tool
+from clew.core.interfaces import CALL, Approve, Attempts, External, Labels, Parameters, Retry, Tool
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import text_of
@@ -44,7 +44,8 @@ class ToolOptions(TypedDict, total=False):
     """What may be said of a tool beside its function: fields of `Tool` and `Attempts`, `inline`.
 
     `name` and `description` stand for the function's own, `result` for the schema of its return
-    annotation. An `inline` function runs on the event loop instead of in a thread: for pure
+    annotation. An `external` function is a stub: somebody else performs its calls (`clew.answer`).
+    An `inline` function runs on the event loop instead of in a thread: for pure
     functions that take microseconds.
     """
 
@@ -62,6 +63,7 @@ class ToolOptions(TypedDict, total=False):
     version: str
     examples: tuple[dict[str, Json], ...]
     approve: Approve
+    external: bool | External
     inline: bool
 
 
@@ -126,6 +128,8 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
+    if (external := chosen.pop("external", None)) not in {None, False}:
+        chosen["external"] = External() if external is True else external
     if attempts := {name: chosen.pop(name) for name in _OF_ATTEMPTS if name in chosen}:
         chosen["attempts"] = Attempts(**attempts)
     return {

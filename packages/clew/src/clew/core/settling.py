@@ -1,0 +1,110 @@
+"""Calls whose result comes from elsewhere: somebody performs them, or has looked what came of one.
+
+An external call is handed out by its hold on record: whoever performs it sees it there. Its result,
+and what came of a call of unknown outcome, arrive in the inbox (`Settled`), once.
+"""
+
+from typing import Final
+
+from clew.core.engine import Engine
+from clew.core.events import (
+    EFFECTFUL,
+    AnyEvent,
+    Attempt,
+    Judged,
+    Observation,
+    Outcome,
+    Settled,
+    Trust,
+    Verdict,
+    Woken,
+)
+from clew.core.interfaces import External, Tool, ToolSpec
+from clew.core.observations import failed, observed, refusal
+from clew.core.received import received_hash
+from clew.core.trajectory import Call, Trajectory
+
+_DONE: Final = "it was done, as somebody found out; its result is not known"
+_NOT_DONE: Final = "it certainly did not happen, as somebody found out"
+_OURS: Final[Trust] = "trusted"
+_HEARD: Final[Trust] = "untrusted"
+
+
+def hand_out(tool: Tool, external: External, call: Call, now: int) -> list[AnyEvent]:
+    """What puts a call on record for whoever performs it, from one moment to the next."""
+    until = 0 if external.timeout is None else now + int(external.timeout * 1000)
+    reason = f"{tool.name} is performed elsewhere, and waits for its result"
+    verdict = Verdict(
+        "hold", reason, args=call.args, redacted=call.redacted, asks=tool.result,
+        wants="result", until=until,
+    )  # fmt: skip
+    held = Judged(call.key, verdict, by=call.own_name)
+    if tool.effect not in EFFECTFUL:
+        return [held]
+    received = received_hash(tool, call.args)
+    attempt = Attempt(call.key, tool.name, call.hash, external.timeout or 0.0, received=received)
+    return [attempt, held]
+
+
+def brought(
+    engine: Engine, trajectory: Trajectory, tool: ToolSpec | None, call: Call
+) -> Observation | None:
+    """The observation of a call of which somebody said what came of it, or whose time passed."""
+    word = call.settled
+    if word is None:
+        return _without_result(engine, trajectory, tool, call) if call.woken else None
+    if tool is None:
+        text = "it was done" if word.done else "it did not happen"
+        return refusal(call, "unknown_tool", f"{text}, and the agent has no such tool any more")
+    why, trust = (f": {word.why}", _HEARD) if word.why else ("", _OURS)
+    if not word.done:
+        return failed(tool, call, "tool_error", f"{_NOT_DONE}{why}", "not_done", trust=trust)
+    if word.result is None:
+        return Observation(call.key, f"{_DONE}{why}", effect=tool.effect, trust=trust)
+    return observed(engine, trajectory, tool, call, word.result)
+
+
+def _without_result(
+    engine: Engine, trajectory: Trajectory, tool: ToolSpec | None, call: Call
+) -> Observation:
+    """The observation of a call that nobody gave a result in time."""
+    external = tool.external if isinstance(tool, Tool) else None
+    if tool is None or external is None or external.fallback is None:
+        text = f"nobody gave a result of {call.action.name} in time"
+        return refusal(call, "timeout", text, "trusted")
+    outcome: Outcome = "unknown" if call.begun else "done"
+    instead = Observation(content=external.fallback, outcome=outcome, trust=tool.trust)
+    return observed(engine, trajectory, tool, call, instead)
+
+
+def due(trajectory: Trajectory, now: int) -> list[Woken]:
+    """The held calls whose time has come."""
+    return [
+        Woken(call.key)
+        for call in trajectory.held
+        if call.verdict is not None and 0 < call.verdict.verdict.until <= now
+    ]
+
+
+def is_unknown(call: Call) -> bool:
+    """Whether nobody knows what came of it, so that somebody may say it, once."""
+    if call.settled is not None or call.child:
+        return False
+    if (seen := call.observation) is not None:
+        return seen.outcome == "unknown" and seen.effect in EFFECTFUL
+    return call.in_doubt or waits_for_result(call)
+
+
+def waits_for_result(call: Call) -> bool:
+    """Whether it waits for somebody who performs it elsewhere."""
+    return call.held and call.verdict is not None and call.verdict.verdict.wants == "result"
+
+
+def objection(trajectory: Trajectory, word: Settled) -> str:
+    """Why what somebody says of a call does not count."""
+    call = next((each for each in trajectory.calls if each.key == word.call), None)
+    if call is None or not is_unknown(call):
+        return "it is known what came of it"
+    if word.hash and word.hash != call.question:
+        return "it is another call now"
+    return ""
