@@ -222,8 +222,8 @@ class Origins:
 
     def _is_persons(self, text: str) -> bool:
         """Whether a text comes from a person's words, and nothing else gave it."""
-        is_given = text in self.known or text in self._singled_out
-        return not is_given and self._is_spoken(text) and not mixed_scripts(text)
+        elsewhere = text in self.known or text in self._singled_out
+        return not elsewhere and self._is_spoken(text) and not mixed_scripts(text)
 
     def selected(self, name: str, value: Json, *, only_fetched: bool) -> str | None:
         """How a person's words single a value out for an argument, without naming it, or None.
