@@ -43,7 +43,8 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     agent, model, codec, spec = parts.agent, parts.model, parts.codec, parts.prompt_spec
     limits, rewinds = agent.limits, agent.context.rewinds
     completing = partial(complete, model, seconds=limits.reply_seconds, grace=limits.grace)
-    render = partial(next_prompt, codec, spec, model.info.params, parts.seed)
+    seed = agent.settings.seed or 0
+    render = partial(next_prompt, codec, spec, model.info.params, seed)
     acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
     return Engine(
         spec=agent_spec(parts),
@@ -55,7 +56,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         result_validators=parts.result_validators,
         effectful=parts.effectful,
         delegates=any(isinstance(tool, AgentTool) for tool in parts.tools.values()),
-        seed=parts.seed,
+        seed=seed,
         bounds=parts.bounds,
         budget=parts.budget,
         guards=parts.named_guards,

@@ -41,7 +41,7 @@ from clew.guards.no_progress import Stuck
 from clew.guards.provenance import LEVELS, BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
 from clew.models.settings import configured
-from clew.support.model_settings import ModelSettings
+from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.parts import Patience, ask, names_of
 from clew.tools.finish import answer_schema, finish_tool
 from clew.tools.recall import fitting_recalls
@@ -92,13 +92,9 @@ class Composition:
     @cached_property
     def model(self) -> Model:
         """The model itself, where it was given by name, with the agent's settings over its own."""
-        model = self.agent.model
-        return configured(resolve(model) if isinstance(model, str) else model, self.agent.settings)
-
-    @property
-    def seed(self) -> int:
-        """The seed of its runs."""
-        return self.agent.settings.seed or 0
+        model, settings = self.agent.model, self.agent.settings
+        named = resolve(model) if isinstance(model, str) else model
+        return named if settings is NOTHING_SET else configured(named, settings)
 
     @cached_property
     def codec(self) -> Codec:

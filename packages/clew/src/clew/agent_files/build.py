@@ -21,6 +21,7 @@ from clew.agent_files.spec import (
     AgentPartError,
     ModelConnection,
     PromptTable,
+    SettingsTable,
     Spec,
     part,
 )
@@ -47,7 +48,7 @@ from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError
 from clew.support.extras import install
-from clew.support.model_settings import ModelSettings
+from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.nearest_name import did_you_mean
 from clew.support.street import SHIPPED
 from clew.support.wings import (
@@ -113,15 +114,17 @@ def _with_line(spec: Spec) -> Generator[None]:
         raise ConfigError(f"{where}: {error}", placed=placed) from error
 
 
-def _configured(model: Model, settings: ModelSettings) -> Model:
+def _configured(model: Model, spec: Spec) -> tuple[Model, ModelSettings]:
     """The model with the settings of the file; what it has none of is told with its line."""
+    if spec.settings == SettingsTable():
+        return model, NOTHING_SET
+    settings = spec.settings.settings
     with part("settings"):
-        return configured(model, settings)
+        return configured(model, settings), settings
 
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
-    settings = spec.settings.settings
-    thinker = _configured(make_model(spec) if model is None else model, settings)
+    thinker, settings = _configured(make_model(spec) if model is None else model, spec)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed
