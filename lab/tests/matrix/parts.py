@@ -187,9 +187,9 @@ def needed(made: Any) -> list[Any]:
 
 def value_for(kind: Any, agent: Agent) -> Any:
     """A value for such a field."""
-    if kind is Agent:
+    if kind in (Agent, Agent[Any]):
         return agent
-    if kind == Mapping[str, Agent]:
+    if kind in (Mapping[str, Agent], Mapping[str, Agent[Any]]):
         return {"first": agent, "second": agent.replace(tools=(), context=Context())}
     if kind == Mapping[str, str]:
         return {"first": "whatever needs a tool", "second": "the rest"}

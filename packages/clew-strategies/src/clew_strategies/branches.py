@@ -125,7 +125,9 @@ class _BranchRun:
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """The branch's result, or the verdict that holds it."""
         begin = _begin_fork if "of" in sub.args else None
-        end = await Delegation(self.agent, _task, begin=begin, earlier=done_before)(sub)
+        end = await Delegation(self.agent, _task, begin=begin, earlier=done_before, attached=True)(
+            sub
+        )
         if isinstance(end, Verdict):
             return end
         record = await load_if_begun(sub.store, sub.run_id)

@@ -186,6 +186,12 @@ def own_bounds(
     return tuple(bounds)
 
 
+def taken_by(agents: Sequence[Agent[Any]]) -> frozenset[str]:
+    """The kinds of attachments that the models of all agents take."""
+    kinds = [frozenset(each.engine.model.info.takes) for each in agents]
+    return frozenset.intersection(*kinds) if kinds else frozenset()
+
+
 def role_agents(roles: Mapping[str, Role]) -> list[Agent[Any]]:
     """The agents of the roles."""
     agents = [

@@ -48,7 +48,7 @@ from clew_strategies.interface import (
     Strategy,
 )
 from clew_strategies.limits import shared_caps
-from clew_strategies.own_calls import own_bounds, own_guards, role_agents, tool_names
+from clew_strategies.own_calls import own_bounds, own_guards, role_agents, taken_by, tool_names
 from clew_strategies.roles import Role, answers_text, is_role, tool_of
 
 A = TypeVar("A")
@@ -155,12 +155,14 @@ class StrategyPolicy:
     """The roles that answer with text, even if it looks like JSON."""
     typed: frozenset[str] = field(default_factory=frozenset[str])
     """The roles that answer with JSON. A tool may return either."""
+    takes: frozenset[str] = field(default_factory=frozenset[str])
+    """The kinds of attachments that each of its agents takes: they are handed on to all."""
 
     @property
     def info(self) -> ModelInfo:
         """A strategy itself uses no tokens."""
         name = f"{STRATEGY}:{self.strategy.name}"
-        return ModelInfo(name, self.strategy.params, priced=True, unmetered=True, takes=frozenset())
+        return ModelInfo(name, self.strategy.params, priced=True, unmetered=True, takes=self.takes)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The strategy's next requests, or its answer."""
@@ -255,7 +257,9 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
             else like.limits
         )
     return Agent(
-        model=StrategyPolicy(strategy, like, names, texts, frozenset(agents - texts)),
+        model=StrategyPolicy(
+            strategy, like, names, texts, frozenset(agents - texts), taken_by(role_agents(roles))
+        ),
         tools=tools,
         codec=StrategyCodec(),
         prompt=Instructions(

@@ -75,7 +75,9 @@ def _tool_of(name: str, role: Role) -> AnyTool:
         parameters=_RUNS,
         goal=_task,
     )
-    return replace(made, weight=WEIGHT, run=Delegation(role, _task, earlier=done_before))
+    return replace(
+        made, weight=WEIGHT, run=Delegation(role, _task, earlier=done_before, attached=True)
+    )
 
 
 def _task(args: dict[str, Json]) -> str:
@@ -99,7 +101,7 @@ class _ReadingRun:
         task = ""
         if not await has_begun(sub.store, sub.run_id):
             task = await self._task(sub)
-        return await Delegation(self.agent, lambda _: task, earlier=done_before)(sub)
+        return await Delegation(self.agent, lambda _: task, earlier=done_before, attached=True)(sub)
 
     async def _task(self, sub: SubRun) -> str:
         return f"{sub.args['task']}\n\n{transcript(await load_sub_run(sub))}"

@@ -65,11 +65,13 @@ class VotePolicy:
 
     k: int
     params: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    takes: frozenset[str] = frozenset()
+    """The kinds of attachments that the agent takes: each run is given them."""
 
     @property
     def info(self) -> ModelInfo:
         """The policy itself uses no tokens."""
-        return ModelInfo(NAME, self.params, priced=True, unmetered=True, takes=frozenset())
+        return ModelInfo(NAME, self.params, priced=True, unmetered=True, takes=self.takes)
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         """The next thought of the vote."""
@@ -155,7 +157,7 @@ def vote_agent(
             Tool(VERIFY, words, numbers, verify, effect="read", attempts=Attempts(timeout=LONG))
         )
     return Agent(
-        model=VotePolicy(k, params),
+        model=VotePolicy(k, params, frozenset(agent.engine.model.info.takes)),
         tools=tools,
         codec="native",
         prompt=Instructions(

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import anyio
 import msgspec
 
-from clew import Agent, ModelError, ToolError, Trajectory, Verdict
+from clew import Agent, ModelError, Question, ToolError, Trajectory, Verdict
 from clew.agent.runner import complete, drive, has_begun, start_or_take_up
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
@@ -100,8 +100,9 @@ class VoteRuns:
             return Ballot(number, run_id, "not begun")
         marks = tuple(self.trajectory.screen_notes)
         agent = run_agent(self.agent, number, marks)
-        trust = self.trajectory.started.trust
-        journal = await self._open(agent, self.trajectory.goal, run_id, key, number, trust)
+        asked = self.trajectory.started
+        question: Question = [*asked.attachments, asked.goal] if asked.attachments else asked.goal
+        journal = await self._open(agent, question, run_id, key, number, asked.trust)
         with anyio.CancelScope() as scope:
             self._scopes[number] = scope
             self._settle()
@@ -124,7 +125,7 @@ class VoteRuns:
         await anyio.sleep_forever()
 
     async def _open(
-        self, agent: Agent[Any], goal: str, run_id: str, key: str, number: int, trust: Trust
+        self, agent: Agent[Any], goal: Question, run_id: str, key: str, number: int, trust: Trust
     ) -> Journal:
         """Create the record of a run, or continue it."""
         listener = None if self.watch is None else self._listener(self.watch, number)

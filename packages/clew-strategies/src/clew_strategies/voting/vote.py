@@ -17,12 +17,14 @@ from clew import (
     Failed,
     Held,
     Limits,
+    Question,
     Result,
     Trajectory,
     Usage,
     pending_approvals,
 )
 from clew.agent.agent import A_co, is_agent
+from clew.agent.question import question_parts, same_question
 from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
@@ -75,7 +77,7 @@ class Vote(Generic[A_co]):
 
 async def vote(
     agent: Agent[A_co],
-    goal: str,
+    goal: Question,
     k: int = 3,
     *,
     verifier: Verifier | None = None,
@@ -226,7 +228,7 @@ async def _nothing(args: dict[str, Json], key: str) -> Json:
 
 async def _vote(
     planned: VotePlan,
-    goal: str,
+    goal: Question,
     runs: VoteRuns,
     run_id: str,
     listener: Listener | None,
@@ -246,7 +248,7 @@ async def _vote(
 
 async def _open_vote(
     own: Agent[Any],
-    goal: str,
+    goal: Question,
     store: Store,
     run_id: str,
     listener: Listener | None,
@@ -258,9 +260,9 @@ async def _open_vote(
     except RunExistsError:
         pass
     trajectory = await load(store, run_id)
-    if (
-        was := vote_settings(trajectory)
-    ) != own.engine.model.info.params or trajectory.goal != goal:
+    if (was := vote_settings(trajectory)) != own.engine.model.info.params or not same_question(
+        trajectory.started.question, question_parts("the question", goal)
+    ):
         named = [
             name
             for name in own.engine.model.info.params

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.agent.agent import Agent, is_agent
 from clew.agent.foreign import ForeignRunError
+from clew.agent.question import Question
 from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
@@ -166,6 +167,9 @@ class Delegation(msgspec.Struct, frozen=True):
     """How a sub-run is begun that is more than its goal, such as a fork."""
     earlier: Earlier | None = None
     """By default they are those that the run it serves must not repeat."""
+    attached: bool = False
+    """Whether it is given what a person attached to the run that it serves: a model that writes a
+    task of its own does not hand on what it has seen, a strategy does."""
 
     async def __call__(self, sub: SubRun) -> Observation | Verdict:
         """Begin the sub-run, or take it up where it is; close it, where that is wanted.
@@ -222,7 +226,7 @@ class Delegation(msgspec.Struct, frozen=True):
             raise StoreError(message)
         if self.begin is not None and not begun:
             return await self.begin(self.agent, sub, listener)
-        goal = "" if begun else self._written(sub.args)
+        goal = "" if begun else self._question(sub)
         done = () if begun else await self._done(sub)
         return await start_or_take_up(
             self.agent, goal, sub.store, sub.run_id,
@@ -236,6 +240,11 @@ class Delegation(msgspec.Struct, frozen=True):
         if not _acts(self.agent):
             return ()
         return sub.done if self.earlier is None else await self.earlier(sub)
+
+    def _question(self, sub: SubRun) -> Question:
+        """The goal, with what is handed on beside it."""
+        text = self._written(sub.args)
+        return [*sub.attachments, text] if self.attached and sub.attachments else text
 
     def _written(self, args: dict[str, Json]) -> str:
         """The goal. Raises `ToolError` whatever is wrong with it: a model wrote the arguments."""

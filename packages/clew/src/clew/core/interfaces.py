@@ -236,7 +236,8 @@ class SubRun(msgspec.Struct, frozen=True):
     end the run for that reason instead, unless it has ended. If it `waited`, its record must exist.
     `trust` is that of what its arguments were made from; `done` are the side effects of other runs
     that neither run may repeat unasked. It is at work `among` other runs (`Journal.among`).
-    `labels` and `owner` are those of the run that it serves.
+    `labels` and `owner` are those of the run that it serves, and `attachments` what a person gave
+    to that.
     """
 
     run_id: str
@@ -252,6 +253,7 @@ class SubRun(msgspec.Struct, frozen=True):
     among: tuple[Sibling, ...] = ()
     labels: dict[str, str] = {}
     owner: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,6 +151,7 @@ async def _end(
         close=close, waited=waited, trust=journal.trajectory.trust,
         done=tuple(journal.trajectory.done_elsewhere), among=siblings_at(journal, call),
         labels=(first := journal.trajectory.started).labels, owner=first.owner,
+        attachments=journal.trajectory.attachments,
     )  # fmt: skip
     try:
         return await tool.run(sub)

@@ -12,6 +12,7 @@ from clew.core.events import (
     Action,
     AgentSpec,
     AnyEvent,
+    Attachment,
     Attempt,
     BoundCode,
     Cancel,
@@ -216,6 +217,15 @@ class Trajectory:
             known = ", ".join(self._calls) or "none"
             raise StoreError(f"run {self.run_id} has no call {key!r}; its calls: {known}")
         return call
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What a person attached to the question and to later words."""
+        if not self.has_attachments:
+            return ()
+        events = [entry.event for entry in self.entries]
+        words = [it for it in events if isinstance(it, Started | Note)]
+        return tuple(each for it in words for each in it.attachments)
 
     @property
     def calls(self) -> list[Call]:
