@@ -26,6 +26,7 @@ work on one event loop after the other.
 """
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -33,7 +34,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from clew import Image, ModelError, Usage
+from clew import Agent, ConfigError, Image, ModelError, ModelSettings, Usage
 from clew.concurrency.tasks import one_error
 from clew.core.events import Fingerprints
 from clew.interfaces import Part, Thought, Wire, decode, encode
@@ -87,6 +88,24 @@ async def it_says_what_it_is(maker: ModelFactory) -> None:
         params = dict(model.info.params)
         expect(msgspec.json.decode(encode(params)), params, "its parameters, read from JSON")
         expect(model.info.priced in {True, False}, True, "priced is a bool")
+
+
+async def a_setting_is_taken_or_refused_by_name(maker: ModelFactory) -> None:
+    """What an agent says of its model stands in the record; what the model has none of is refused
+    by its name when the agent is made, and what it had stays as it was.
+    """
+    async with maker.open([]) as model:
+        before = dict(model.info.params)
+        with suppress(ConfigError):
+            _ = Agent(model).engine  # what needs another format than the usual one has no say here
+            settings = ModelSettings(temperature=0.5)
+            try:
+                told = Agent(model, settings=settings).spec.params
+            except ConfigError as error:
+                require("temperature" in str(error), f"it is refused without its name: {error}")
+            else:
+                expect(told.get("temperature"), 0.5, "the temperature on record")
+        expect(dict(model.info.params), before, "the parameters of the model itself")
 
 
 async def a_reply_can_be_recorded(maker: ModelFactory) -> None:
@@ -352,6 +371,7 @@ async def another_event_loop_will_do(maker: ModelFactory) -> None:
 
 BASICS: Final[tuple[Check, ...]] = (
     it_says_what_it_is,
+    a_setting_is_taken_or_refused_by_name,
     a_reply_can_be_recorded,
     a_stream_says_the_same,
     enough_is_enough,
