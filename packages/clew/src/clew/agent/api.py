@@ -76,6 +76,7 @@ async def resume(
     run_id: str,
     *,
     say: Question = "",
+    request: str = "",
     store: Where = None,
     accept_change: bool = False,
     take_over: bool = False,
@@ -89,7 +90,8 @@ async def resume(
     what that recorded; it joins what `start` began. Raises `ConfigError` if the agent differs from
     the record's without `accept_change`, and if another process has the run; `take_over` fences off
     whoever has it.
-    With an `owner`, another's run is not found.
+    With an `owner`, another's run is not found. A client's own id of its `request` makes a message
+    safe to send twice: it is added once.
     """
     joined = None if say != "" or take_over else await join(run_id, store, listener, owner)
     if joined is not None:
@@ -98,7 +100,7 @@ async def resume(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
         listener=listener, owner=owner,
     ) as opened:  # fmt: skip
-        return await opened.go_on(say)
+        return await opened.go_on(say, request=request)
 
 
 async def fork(
@@ -132,6 +134,12 @@ def _check_agent(agent: object) -> None:
     check_argument("agent", agent, Agent, "an Agent")
 
 
+def _was_said(record: Trajectory, request: str) -> bool:
+    """Whether the message of a client's request is on record."""
+    events = (entry.event for entry in record.entries)
+    return bool(request) and any(isinstance(it, Note) and it.request == request for it in events)
+
+
 class OpenRun(Generic[A_co]):
     """A run that is open for work; it closes with the context of `open_run` or `open_fork`."""
 
@@ -159,18 +167,19 @@ class OpenRun(Generic[A_co]):
     def listener(self, listener: Listener | None) -> None:
         self._journal.listener = listener
 
-    async def go_on(self, say: Question = "") -> Result[A_co]:
+    async def go_on(self, say: Question = "", *, request: str = "") -> Result[A_co]:
         """Continue until the run stops, and return the result.
 
-        `say` adds a message. Without it, a stopped run returns its result again, unless a person
-        interrupted it or it was set aside; then this continues it. Of two calls at once the second
-        begins when the first has ended.
+        `say` adds a message, once for each `request` of a client. Without it, a stopped run returns
+        its result again, unless a person interrupted it or it was set aside; then this continues
+        it. Of two calls at once the second begins when the first has ended.
         """
         words = () if say == "" else message_parts(self._agent, "say", say)
         async with self._working:
             if words:
                 await self._journal.receive()  # what was posted before these words comes first
-                await self._journal.record(Note(words))
+                if not _was_said(self.record, request):
+                    await self._journal.record(Note(words, request=request))
             elif (stop := self.record.stop) is not None and (
                 stop.status == "interrupted" or is_set_aside(stop)
             ):

@@ -765,12 +765,14 @@ class Note(Event, frozen=True):
     """A message from outside the loop: a person's, a failed check's, a late result's, a memory.
 
     `done` are side effects of runs at work beside this one, which it must not repeat unasked.
+    `request` is the client's own id of it: sent twice, it is the same message.
     """
 
     parts: Asked
     source: Literal["person", "check", "late", "memory"] = "person"
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
+    request: str = ""
 
     @property
     def text(self) -> str:

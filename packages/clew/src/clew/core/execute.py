@@ -93,6 +93,7 @@ async def _make(
     if number:
         after = "nobody saw the end of the attempt before"
         after = "a person answered" if _asked(call) else after
+        after = "its time has come" if call.again and call.ruling is None else after
     last = call.attempts[-1] if call.attempts else None
     uncut = Uncut() if tool.effect in EFFECTFUL else None
     received = received_hash(tool, call.args) if uncut is not None else ""

@@ -9,6 +9,7 @@ from clew.support.resources import close_resource, hold_open, resources
 from clew.tools.dependent import DependentTool
 from clew.tools.external import external
 from clew.tools.function import FunctionTool, tool
+from clew.tools.later import later
 from clew.tools.signature import Key
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "close_resource",
     "external",
     "hold_open",
+    "later",
     "resources",
     "threads_at_work",
     "tool",

@@ -9,7 +9,9 @@ from typing import Final
 import anyio
 
 from clew.concurrency.tasks import one_error
-from clew.core.interfaces import RunInfo
+from clew.core.events import Stop, decode
+from clew.core.interfaces import Line, RunInfo
+from clew.core.journal import wall_clock
 from clew.stores.interface import Notifies
 from clew.stores.locks import SharedStore, queue_of, release_quietly
 from clew.support.errors import ConfigError, StoreError
@@ -19,8 +21,18 @@ from clew.workers.worker_log import WorkerLog
 
 LOG: Final = logging.getLogger("clew")
 
+_WAKE: Final = 1.0  # seconds from one look for held runs whose time has come to the next
+_SHARE: Final = 20.0  # times what such a look took: that is the least too
 _STORE: Final = 5.0  # seconds at most from one try to the next at a store that fails
 _TRIES: Final = 5  # who looks whether a worker is alive has the claim of its name for an instant
+
+
+def is_woken(last: Line) -> bool:
+    """Whether a run stopped until a time that has come."""
+    if b'"wake":' not in last.body:
+        return False
+    stop = decode(last.body)
+    return isinstance(stop, Stop) and 0 < stop.wake <= wall_clock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ class Poller:
         self._pauses = Backoff()
         self._asked = -pace.max_seconds
         self._took = 0.0
+        self._next_wake = float("-inf")
         self._wake = anyio.Event()
 
     def wake(self) -> None:
@@ -78,11 +91,21 @@ class Poller:
 
     async def due(self) -> list[RunInfo]:
         """The runs of the queue that are due."""
-        due, known = await self.store.due(), self._queues
+        due, known = [*await self.store.due(), *await self._woken()], self._queues
         self._queues = {
             run.run_id: known[run.run_id] if run.run_id in known else queue_of(run) for run in due
         }
         return [run for run in due if self._queues[run.run_id] == self.config.queue]
+
+    async def _woken(self) -> list[RunInfo]:
+        """The held runs whose time has come; who waits is looked for now and then."""
+        now = anyio.current_time()
+        if now < self._next_wake:
+            return []
+        held = await self.store.runs(status="held")
+        took = anyio.current_time() - now
+        self._next_wake = now + max(_WAKE, _SHARE * took)
+        return [run for run in held if is_woken(run.last)]
 
     @asynccontextmanager
     async def named(self) -> AsyncGenerator[None]:

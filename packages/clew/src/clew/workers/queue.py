@@ -3,17 +3,19 @@
 Workers are whatever serves the queue of the run, in this process or another (`clew.workers`).
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.question import Question
+from clew.agent.labels import load_of
+from clew.agent.question import Question, question_parts, same_question
 from clew.agent.runner import start
-from clew.core.events import Json, Trust
+from clew.core.events import Json, Trust, encode
 from clew.stores import Where, store_at
 from clew.stores.locks import shared
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, RunExistsError
 from clew.support.settings import check_text
 from clew.workers.config import QUEUE
 
@@ -29,13 +31,15 @@ async def submit(
     trust: Trust = "trusted",
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    request: str = "",
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
     The worker needs the agent: from Python you pass it to the worker; for the command line and
     agent files it builds it from the `origin`. `trust` is that of the goal: untrusted if no person
-    wrote it; `labels` and `owner` are as in `clew.run`. Raises `ConfigError` if workers cannot
-    share the store.
+    wrote it; `labels` and `owner` are as in `clew.run`. A client's own id of the `request` makes it
+    safe to send twice: the second time it returns the same run. Raises `ConfigError` if workers
+    cannot share the store, and for another question under the same id.
     """
     check_argument("agent", agent, Agent, "an Agent")
     check_text("queue", queue)
@@ -44,8 +48,28 @@ async def submit(
         raise ConfigError(message)
     async with store_at(store) as opened:
         shared(opened)
-        journal = await start(
-            agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust,
-            labels=labels, owner=owner,
-        )  # fmt: skip
+        if request:
+            run_id = _run_of(request, run_id, queue, owner)
+        try:
+            journal = await start(
+                agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust,
+                labels=labels, owner=owner,
+            )  # fmt: skip
+        except RunExistsError:
+            if not request:
+                raise
+            record = await load_of(opened, run_id, owner)
+            if not same_question(record.started.question, question_parts("the question", goal)):
+                message = f"the request {request!r} asked something else: give this one its own id"
+                raise ConfigError(message) from None
+            return run_id
         return journal.run_id
+
+
+def _run_of(request: str, run_id: str, queue: str, owner: str | None) -> str:
+    """The id of the run that a client's request begins, whoever sends it again."""
+    check_text("request", request)
+    if run_id:
+        raise ConfigError("give request or run_id, not both: a request has a run of its own")
+    named = encode([queue, owner or "", request])
+    return f"request-{hashlib.blake2b(named, digest_size=12).hexdigest()}"

@@ -14,8 +14,9 @@ from clew.agent.runner import leave, record_failure, take_up
 from clew.agent.streaming.work import working
 from clew.core.events import Entry, Stop, Thought
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load
+from clew.core.journal import Journal, load, wall_clock
 from clew.core.loop import advance
+from clew.core.settling import due
 from clew.core.trajectory import Trajectory
 from clew.stores.locks import SharedStore, release_quietly
 from clew.support.error_text import described, message_of
@@ -95,7 +96,8 @@ async def carry_claimed(
     try:
         with _exceptions_only():
             record = await load(store, run_id)
-            if record.stop is not None and not await store.inbox(run_id):
+            waits = record.stop is not None and not due(record, wall_clock())
+            if waits and not await store.inbox(run_id):
                 return RunOutcome("ended", "", len(record), record=record)
             agent = await agents(record)
             taken(record)

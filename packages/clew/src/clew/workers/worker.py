@@ -17,7 +17,7 @@ from clew.support.errors import StoreError
 from clew.support.resources import resources
 from clew.workers.backoff import Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
-from clew.workers.poller import Poller
+from clew.workers.poller import Poller, is_woken
 from clew.workers.run_one import RunOutcome
 from clew.workers.worker_log import WorkerLog
 
@@ -142,7 +142,8 @@ class Worker:
 
     async def _claimed(self, run: RunInfo) -> str | None:
         """Claim a run if it is still due: the lock to release in the end."""
-        if self._settled.get(run.run_id) == run.entries and not await self._spoken_to(run):
+        seen = self._settled.get(run.run_id) == run.entries and not is_woken(run.last)
+        if seen and not await self._spoken_to(run):
             return None
         over = run.run_id in self._over
         self._over.discard(run.run_id)
@@ -151,9 +152,8 @@ class Worker:
             return None
         due = False
         try:
-            since = await self.store.read(run.run_id, run.entries)
-            ended = stops((since[-1] if since else run.last).body)
-            due = not ended or await self._spoken_to(run)
+            last = (await self.store.read(run.run_id, run.entries) or [run.last])[-1]
+            due = not stops(last.body) or is_woken(last) or await self._spoken_to(run)
         finally:
             if not due:  # another worker was faster
                 await release_quietly(self.store, lock)
