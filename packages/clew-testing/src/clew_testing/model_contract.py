@@ -90,7 +90,7 @@ async def it_says_what_it_is(maker: ModelFactory) -> None:
         expect(model.info.priced in {True, False}, True, "priced is a bool")
 
 
-async def a_setting_is_taken_or_refused_by_name(maker: ModelFactory) -> None:
+async def settings_are_kept_or_refused(maker: ModelFactory) -> None:
     """What an agent says of its model stands in the record; what the model has none of is refused
     by its name when the agent is made, and what it had stays as it was.
     """
@@ -98,13 +98,13 @@ async def a_setting_is_taken_or_refused_by_name(maker: ModelFactory) -> None:
         before = dict(model.info.params)
         with suppress(ConfigError):
             _ = Agent(model).engine  # what needs another format than the usual one has no say here
-            settings = ModelSettings(temperature=0.5)
+            warm = ModelSettings(temperature=0.5)
             try:
-                told = Agent(model, settings=settings).spec.params
+                params = Agent(model, settings=warm).spec.params
             except ConfigError as error:
                 require("temperature" in str(error), f"it is refused without its name: {error}")
             else:
-                expect(told.get("temperature"), 0.5, "the temperature on record")
+                expect(params.get("temperature"), 0.5, "the temperature on record")
         expect(dict(model.info.params), before, "the parameters of the model itself")
 
 
@@ -371,7 +371,7 @@ async def another_event_loop_will_do(maker: ModelFactory) -> None:
 
 BASICS: Final[tuple[Check, ...]] = (
     it_says_what_it_is,
-    a_setting_is_taken_or_refused_by_name,
+    settings_are_kept_or_refused,
     a_reply_can_be_recorded,
     a_stream_says_the_same,
     enough_is_enough,
