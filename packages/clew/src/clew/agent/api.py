@@ -20,6 +20,7 @@ from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.runner import drive, start, start_fork, take_up
+from clew.agent.streaming.stream import Stream
 from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
@@ -34,6 +35,7 @@ from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.locks import at_work
 from clew.stores.memory import MemoryStore
+from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.resources import resources
@@ -157,6 +159,12 @@ class OpenRun(Generic[A_co]):
     def record(self) -> Trajectory:
         """Its record, which grows."""
         return self._journal.trajectory
+
+    def follow(self) -> Stream[A_co]:
+        """Its stream from here on, with its words and calls as they come; leave it in the end."""
+        journal = self._journal
+        key = location_of(journal.store), journal.run_id
+        return Stream(journal.run_id, len(journal.trajectory), journal.store, key)
 
     @property
     def listener(self) -> Listener | None:

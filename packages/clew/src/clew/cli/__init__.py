@@ -40,6 +40,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
     "Inspect": (
         CommandEntry("runs", "List runs."),
         CommandEntry("show", "Show a run: as text, JSON or Markdown."),
+        CommandEntry("follow", "Follow a run as it happens."),
         CommandEntry("why", "Say where a call's arguments come from, and why it was held."),
         CommandEntry("diff", "Compare two runs."),
         CommandEntry("replay", "Run a record again without making any call."),

@@ -13,6 +13,7 @@ from rich.console import Console
 from clew import Evidence, PendingApproval, Result, Trajectory, Usage
 from clew.agent.approvals import pending_here
 from clew.citations import titles
+from clew.cli.answer_text import put_answer
 from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import EXITS, FAILED, reader_left
@@ -163,7 +164,7 @@ def tell_end(out: Console, end: ShownResult) -> None:
         out.print()
         label = "Declined" if result.status == "declined" else "Answer"
         note = f"\n({result.note})" if result.note and not result.fallback else ""
-        put(out, TextBlock(label, inert(text_or_json(end.answer) + note), "bold"))
+        put_answer(out, label, inert(text_or_json(end.answer) + note))
         if result.fallback:
             put(out, TextBlock("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):

@@ -3,8 +3,8 @@
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
@@ -87,13 +87,32 @@ async def carry_on(
     async def work() -> Result[Any]:
         await read_all(made.docs, screen)
         with logged(opened, log_dir) if log_dir else nullcontext():
-            return await opened.go_on(say)
+            async with words_shown(opened, screen):
+                return await opened.go_on(say)
 
     outcome, error, reason = await run_to_end(work, opened.run_id, store)
     return ShownResult(
         opened.record, outcome, store=store, why=made.why, reason=reason, error=error,
         references=made.spec.references, go_on=partial(_go_on, made.spec, opened.run_id, store),
     )  # fmt: skip
+
+
+@asynccontextmanager
+async def words_shown(opened: OpenRun, screen: RunScreen) -> AsyncGenerator[None]:
+    """Show the words of the answer as they come, on a screen that is alive."""
+    if not screen.is_live:
+        yield
+        return
+    errors: list[Exception] = []
+    async with opened.follow() as items, anyio.create_task_group() as group:
+        group.start_soon(screen.follow, items)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - it is raised below, and not in a group
+            errors.append(error)
+        group.cancel_scope.cancel()
+    if errors:
+        raise errors[0]
 
 
 async def _go_on(spec: Spec, run_id: str, store: str | None, screen: RunScreen) -> ShownResult:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
 
-from clew import Agent, Entry, Observation, Trajectory
+from clew import Agent, Entry, Observation, Retrying, Stream, Token, Trajectory
 from clew.agent_files import Spec
 from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
@@ -24,7 +24,10 @@ from clew.support.short_text import one_line
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
-"""So many lines of a reply on its way are shown."""
+"""So many lines of a reply on its way are shown at least."""
+
+MARGIN: Final = 6
+"""So many lines of a terminal are left to what was shown before it."""
 
 LIVE_CHARS: Final = 10_000
 """So much of its end is kept for that: a server may send without end."""
@@ -91,7 +94,7 @@ class RunScreen:
         self.debug = debug
         self.trajectory: Trajectory | None = None
         self._live: Live | None = None
-        self._reply = ""
+        self._reply = self._answer = self._field = ""
         self._thought: Thought | None = None
         self._doing = ""
         self._since = time.monotonic()
@@ -123,19 +126,39 @@ class RunScreen:
         trace: TracebackType | None,
     ) -> None:
         live, self._live = self._live, None
-        self._reply = self._doing = ""
+        self._reply = self._answer = self._doing = ""
         if live is not None:
             live.stop()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it shows what is on its way."""
+        return self._live is not None
 
     def token(self, text: str) -> None:
         """A piece of the reply, of which the end is shown."""
         self._reply = (self._reply + text)[-LIVE_CHARS:]
 
+    async def follow(self, items: Stream[Any]) -> None:
+        """Show the words of the answer, wherever they stand in a reply, and what is tried again."""
+        async for item in items:
+            match item:
+                case Token(text, field) if field.partition(".")[0] == "answer":
+                    apart = "\n" if self._answer and field != self._field else ""
+                    self._field = field
+                    self._answer = (self._answer + apart + text)[-LIVE_CHARS:]
+                case Retrying(attempt, of, why, wait):
+                    told = f"try {attempt} of {of} in {wait:.1f} s: {why}"
+                    self.doing(one_line(inert(told), LIVE_CHARS))
+                case _:
+                    pass
+
     def entry(self, entry: Entry) -> None:
         """An entry that was recorded."""
         event = entry.event
         if isinstance(event, Thought):
-            self._reply, self._thought = "", event
+            self._reply = self._answer = ""
+            self._thought = event
         self.doing(_doing(event))
         step = self.trajectory.step.number if self.trajectory is not None else 0
         if not isinstance(event, Stop):  # the end says it
@@ -197,10 +220,14 @@ class RunScreen:
         self._doing, self._since = what, time.monotonic()
 
     def _tail(self) -> Text:
-        lines = inert(self._reply).splitlines()[-TAIL:]
+        """The end of the reply on its way: as much as fits, at the width that there is now."""
+        out, words = self.out, inert(self._answer or self._reply).strip("\n")
+        if out is not None and words:
+            lines = Text(words).wrap(out, out.width)[-max(TAIL, out.height - MARGIN) :]
+            return Text("\n", style="" if self._answer else "dim").join(lines)
         took = time.monotonic() - self._since
         doing = f"… {self._doing or 'thinking'}" + (f" ({took:.0f} s)" if took >= LONG else "")
-        return Text("\n".join(lines) or doing, style="dim")
+        return Text(doing, style="dim")
 
 
 def _doing(event: object) -> str:
