@@ -9,7 +9,6 @@ import click
 from clew import Entry, Nested, Trajectory, follow, read
 from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import DEBUG, JSON, RUN, STORE
-from clew.cli.outcome import entry_document
 from clew.cli.render import render_event
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
@@ -54,7 +53,7 @@ async def _follow(
                     if as_json:
                         below = (path or (run_id,))[-1]
                         line = {"run_id": below, "position": items.position}
-                        say(json_text(line | entry_document(entry)))
+                        say(json_text(line | entry.to_json()))
                     else:
                         await entries.show(path, entry)
         return True
