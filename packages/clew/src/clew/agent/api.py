@@ -136,7 +136,7 @@ def _check_agent(agent: object) -> None:
     check_argument("agent", agent, Agent, "an Agent")
 
 
-def _was_said(record: Trajectory, request: str) -> bool:
+def _is_recorded(record: Trajectory, request: str) -> bool:
     """Whether the message of a client's request is on record."""
     events = (entry.event for entry in record.entries)
     return bool(request) and any(isinstance(it, Note) and it.request == request for it in events)
@@ -186,7 +186,7 @@ class OpenRun(Generic[A_co]):
         async with self._working:
             if words:
                 await self._journal.receive()  # what was posted before these words comes first
-                if not _was_said(self.record, request):
+                if not _is_recorded(self.record, request):
                     await self._journal.record(Note(words, request=request))
             elif (stop := self.record.stop) is not None and (
                 stop.status == "interrupted" or is_set_aside(stop)

@@ -1,0 +1,78 @@
+"""`clew answer` and `clew settle`: what came of a call, from another process."""
+
+from pathlib import Path
+
+import pytest
+
+from clew_testing.servers.openai_server import OpenAIServer, Say
+from tests.cli.shell import clew
+
+FILE = """\
+model = "openai:test"
+provenance = "off"
+tools = ["desk_tools:send"]
+
+[[external]]
+name = "scan"
+description = "Scan a page."
+result = { type = "string" }
+timeout = 3600
+fallback = "nobody is there"
+
+[external.parameters.page]
+type = "integer"
+"""
+TOOLS = '''
+from clew import tool
+
+@tool
+def send(to: str) -> str:
+    """Send a letter."""
+    raise RuntimeError("the line went dead")
+'''
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An agent file in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "desk_tools.py").write_text(TOOLS)
+    (tmp_path / "desk.toml").write_text(FILE)
+    return "desk.toml"
+
+
+def env(server: OpenAIServer) -> dict[str, str]:
+    """How a command reaches the model."""
+    return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-0123456789"}
+
+
+def test_a_call_of_an_agent_file_is_performed_elsewhere(desk: str) -> None:
+    with OpenAIServer([Say(calls=[("scan", '{"page": 1}')]), Say("Scanned.")]) as server:
+        held = clew("ask", "Scan it.", "--agent", desk, env=env(server))
+        assert held.code == 4
+        (waiting,) = clew("approvals", "--json").document
+        assert (waiting["wants"], waiting["tool"]) == ("result", "scan")
+        assert f"Give it: clew answer {waiting['id']} RESULT" in held.out
+        wrong = clew("answer", waiting["id"], "3", env=env(server))
+        assert (wrong.code, wrong.out) == (2, "")
+        assert "does not fit scan" in wrong.err
+        done = clew("answer", waiting["id"], "a page", env=env(server))
+        assert (done.code, "Scanned." in done.out) == (0, True)
+        late = clew("answer", waiting["id"], "another", env=env(server))
+        assert (late.code, late.out) == (2, "")
+    shown = clew("show", "last").out
+    assert 'Settled 1.1: done, with the result "a page"' in shown
+    assert clew("replay", "last").code == 0
+
+
+def test_a_call_of_unknown_outcome_is_settled(desk: str) -> None:
+    replies = [Say(calls=[("send", '{"to": "Ada"}')]), Say("I do not know.")]
+    with OpenAIServer(replies) as server:
+        asked = clew("ask", "Write.", "--agent", desk, "--json", env=env(server))
+        run_id = asked.document["run_id"]
+        done = clew("settle", f"{run_id}:1.1", "--done", "--why", "Ada has it", env=env(server))
+        assert done.code == 0
+        again = clew("settle", f"{run_id}:1.1", "--not-done", env=env(server))
+        assert (again.code, again.out) == (2, "")
+    assert "Settled 1.1: done: Ada has it" in clew("show", "last").out
+    assert clew("replay", "last").code == 0
