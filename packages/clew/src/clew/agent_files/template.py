@@ -1,4 +1,4 @@
-"""What `clew init` writes: an agent file that works as it is, with every key explained."""
+"""What `clew init --all` writes: an agent file that works as it is, with every key explained."""
 
 from typing import Final
 
