@@ -12,7 +12,8 @@ class Case(Value, frozen=True):
     `gold` says what is right, in a form of `clew_evals.expected`. `tests` says in words what
     the case tests. Cases of one `pair` count only together: each passes if all do, so that refusing
     cannot win both a harmful request and its harmless twin. `extra` is what an environment or a
-    simulated model needs, such as paragraphs or a script.
+    simulated model needs, such as paragraphs or a script. `attachments` are files that go with the
+    question, relative to the dataset.
     """
 
     id: str
@@ -22,3 +23,4 @@ class Case(Value, frozen=True):
     tests: str = ""
     pair: str = ""
     extra: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    attachments: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import msgspec
 from clew import ConfigError
 from clew.interfaces import Json
 from clew.support.nearest_name import did_you_mean
+from clew.toolbox import attach
 from clew_evals.case import Case
 from clew_evals.expected import check_gold
 
@@ -110,6 +111,8 @@ def _case(line: bytes, folder: str) -> Case:
     if case.id != case.id.strip() or not case.id.isprintable():
         raise _Wrong(f"the id {case.id!r} has space around it, or characters that nobody sees")
     check_gold(case.gold, folder)
+    for name in case.attachments:
+        attach(Path(folder, name))
     return case
 
 

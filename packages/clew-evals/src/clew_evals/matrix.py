@@ -144,7 +144,8 @@ def _world(matrix: Matrix, source: MatrixSource) -> World:
     dataset = source.folder / Path(matrix.dataset).expanduser() if matrix.dataset else ""
     with source.at("world" if matrix.world else "dataset"):
         if not matrix.world:
-            return World(Path(matrix.dataset).stem, tuple(read_dataset(dataset)))
+            cases = tuple(read_dataset(dataset))
+            return World(Path(matrix.dataset).stem, cases, folder=Path(dataset).parent)
         if ":" in matrix.world:  # a module of one's own lies beside the file
             imported_function(matrix.world, "world", str(source.folder))
         return world(matrix.world, dataset, **matrix.options)

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 import msgspec
 
-from clew import Agent, ModelError, ReplayError, Trajectory
+from clew import Agent, ModelError, Question, ReplayError, Trajectory
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.core.events import Status, StopCode
 from clew.core.journal import load
 from clew.evidence import Audit
 from clew.interfaces import Json, Store
 from clew.stores.locks import at_work
+from clew.toolbox import attach
 from clew_evals.measures import counted
 from clew_evals.outcome import Judgement, Outcome
 from clew_evals.plan import Plan, Trial
@@ -57,10 +58,10 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
         agent = trial.configuration.inside(episode, trial.agent_seed)
         try:
             if trial.configuration.votes > 1:
-                records = await _voted(trial, agent, episode, store)
+                records = await _voted(trial, plan, agent, episode, store)
             else:
                 async with at_work(store, trial.run_id):
-                    records = await _ran(trial, agent, episode, store)
+                    records = await _ran(trial, plan, agent, episode, store)
         except (ModelError, ReplayError) as error:  # or its environment is not what it was
             return await _missed(trial, store, str(error))
         reward = await episode.reward(records.records[0])
@@ -71,7 +72,15 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
     return await _scored(trial, plan, agent, records, store, judgement, reward)
 
 
-async def _ran(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) -> TrialRecords:
+def _question(trial: Trial, plan: Plan) -> Question:
+    """What is asked: words alone, or what is attached and words."""
+    case, folder = trial.case, plan.world.folder
+    return [*map(attach, map(folder.joinpath, case.attachments)), case.question]
+
+
+async def _ran(
+    trial: Trial, plan: Plan, agent: Agent[Any], episode: Episode, store: Store
+) -> TrialRecords:
     """One run, begun or taken up."""
     run_id, origin = trial.run_id, trial.configuration.origin
     trajectory = await load_if_begun(store, run_id)
@@ -80,8 +89,8 @@ async def _ran(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) 
     if (
         trajectory is None or trajectory.stop is None or trajectory.stop.status == "held"
     ):  # ruled on since?
-        question = trial.case.question
-        journal = await start_or_take_up(agent, question, store, run_id, origin=origin)
+        asked = _question(trial, plan)
+        journal = await start_or_take_up(agent, asked, store, run_id, origin=origin)
         trajectory = await complete(agent, journal)
     assert trajectory.stop is not None  # noqa: S101 - a run goes on until it has stopped
     return TrialRecords(
@@ -93,14 +102,16 @@ async def _ran(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) 
     )
 
 
-async def _voted(trial: Trial, agent: Agent[Any], episode: Episode, store: Store) -> TrialRecords:
+async def _voted(
+    trial: Trial, plan: Plan, agent: Agent[Any], episode: Episode, store: Store
+) -> TrialRecords:
     """Several runs, and what they decided."""
     configuration, run_id = trial.configuration, trial.run_id
     for record in await _records(trial, store):
         await episode.catch_up(record)
     voted = await vote(
         agent,
-        trial.case.question,
+        _question(trial, plan),
         configuration.votes,
         verifier=configuration.verifier,
         store=store,

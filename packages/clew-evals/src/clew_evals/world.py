@@ -7,6 +7,7 @@ the agent, and asks for the reward when the run has stopped.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from clew import Tool, Trajectory
@@ -69,3 +70,5 @@ class World:
     name: str
     cases: Sequence[Case]
     open: Open = quiet
+    folder: Path = Path()
+    """Where files lie that go with questions."""
