@@ -7,6 +7,7 @@ is: by that agent's guards, and by its limits on calls.
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Final, Literal, TypeGuard
 
 from clew import Agent, Call, Tool, Trajectory, Verdict
@@ -189,7 +190,7 @@ def own_bounds(
 def taken_by(agents: Sequence[Agent[Any]]) -> frozenset[str]:
     """The kinds of attachments that the models of all agents take."""
     kinds = [frozenset(each.engine.model.info.takes) for each in agents]
-    return frozenset.intersection(*kinds) if kinds else frozenset()
+    return reduce(frozenset[str].__and__, kinds) if kinds else frozenset()
 
 
 def role_agents(roles: Mapping[str, Role]) -> list[Agent[Any]]:
