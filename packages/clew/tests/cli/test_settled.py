@@ -6,6 +6,7 @@ import pytest
 
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
+from tests.cli.terminal import terminal
 
 FILE = """\
 model = "openai:test"
@@ -76,3 +77,30 @@ def test_a_call_of_unknown_outcome_is_settled(desk: str) -> None:
         assert (again.code, again.out) == (2, "")
     assert "Settled 1.1: done: Ada has it" in clew("show", "last").out
     assert clew("replay", "last").code == 0
+
+
+def test_a_result_is_given_while_walking(desk: str) -> None:
+    with OpenAIServer([Say(calls=[("scan", '{"page": 1}')]), Say("Scanned.")]) as server:
+        assert clew("ask", "Scan it.", "--agent", desk, env=env(server)).code == 4
+        with terminal("approvals", "-i") as shell:
+            shell.shows("Your answer")
+            shell.type("3\n")
+            shell.shows("does not fit scan")
+            shell.shows("Your answer")
+            shell.type("a page\n")
+            shell.shows("clew resume")
+        resumed = clew("resume", "last", env=env(server))
+    assert "Observation 1.1: a page" in resumed.out
+
+
+def test_an_unknown_outcome_is_settled_while_walking(desk: str) -> None:
+    Path(desk).write_text(f'{FILE}\n[limits]\nunknown = "hold"\n')
+    replies = [Say(calls=[("send", '{"to": "Ada"}')]), Say("It is sent.")]
+    with OpenAIServer(replies) as server:
+        assert clew("ask", "Write.", "--agent", desk, env=env(server)).code == 4
+        with terminal("approvals", "-i") as shell:
+            shell.shows("done[?] ")
+            shell.type("d\n")
+            shell.shows("clew resume")
+        assert clew("resume", "last", env=env(server)).code == 0
+    assert "Settled 1.1: done" in clew("show", "last").out

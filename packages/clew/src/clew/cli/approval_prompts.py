@@ -11,13 +11,13 @@ import anyio
 import click
 import msgspec
 
-from clew import ConfigError, PendingApproval, rule
+from clew import ConfigError, PendingApproval, rule, settle
 from clew.cli.options import readable
 from clew.cli.render import TextBlock, origins, written
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, store_location
-from clew.interfaces import Action, Json, Ruling, encode
+from clew.interfaces import Action, Json, Ruling, Settled, encode
 from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"
@@ -106,7 +106,7 @@ def confirm(each: PendingApproval, *, yes: bool) -> bool:
     return click.confirm("Allow it?")
 
 
-def decide(each: PendingApproval) -> Ruling | None:
+def decide(each: PendingApproval) -> Ruling | Settled | None:
     """Ask for a ruling on a call that was shown; None where the person decides later.
 
     Edited arguments are shown as they would be made, and asked about like those of the model: an
@@ -118,8 +118,10 @@ def decide(each: PendingApproval) -> Ruling | None:
         answer = input(PROMPT)
         args: dict[str, Json] = {**each.args, "answer": answer.strip()}
         return Ruling(each.call, allow=True, args=args) if readable(answer, empty=True) else None
-    if each.asks is not None:
+    if each.asks is not None or each.wants == "result":
         return _answered(each)
+    if each.wants == "outcome" and (settled := _outcome(each)) is not None:
+        return settled
     edited: dict[str, Json] | None = None
     while True:
         say(f"Allow {name}? {CHOICES}:")
@@ -138,6 +140,18 @@ def decide(each: PendingApproval) -> Ruling | None:
                 say(f"{inert(other)} is none of these", err=True)
 
 
+def _outcome(each: PendingApproval) -> Settled | None:
+    """Ask what came of a call of unknown outcome; None where the person does not know it."""
+    say(f"Was {inert(each.call)} {inert(each.tool)} done? [d]one, [u]ndone, or nothing:")
+    match input(PROMPT).strip().lower():
+        case "d" | "done":
+            return Settled(each.call, done=True)
+        case "u" | "undone":
+            return Settled(each.call, done=False)
+        case _:
+            return None
+
+
 def _reason() -> str:
     """Why a person says no; where their input ends, the no counts without a reason."""
     try:
@@ -147,7 +161,7 @@ def _reason() -> str:
         return ""
 
 
-def _answered(each: PendingApproval) -> Ruling | None:
+def _answered(each: PendingApproval) -> Ruling | Settled | None:
     """Ask for the answer that a call wants, until it is of that form; "n" refuses the call."""
     while True:
         say(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
@@ -156,6 +170,8 @@ def _answered(each: PendingApproval) -> Ruling | None:
             return None
         if typed.lower() in {"n", "no"}:
             return Ruling(each.call, allow=False, why=_reason())
+        if each.wants == "result":
+            return Settled(each.call, result=json_or_text(typed))
         try:
             answer = json_answer(typed)
         except ConfigError as error:
@@ -175,8 +191,15 @@ def _edit(each: PendingApproval) -> dict[str, Json] | None:
         return None
 
 
-def post_ruling(each: PendingApproval, word: Ruling, store: str | None) -> None:
+def post_ruling(each: PendingApproval, word: Ruling | Settled, store: str | None) -> None:
     """Leave the person's word on a held call in its run's inbox."""
+    if isinstance(word, Settled):
+        tell = partial(
+            settle, each.id, done=word.done, result=word.result, by=person(),
+            store=store_location(store),
+        )  # fmt: skip
+        anyio.run(tell)
+        return
     leave = partial(
         rule, each.id, allow=word.allow, args=word.args,
         answer=word.answer, why=word.why, by=person(), store=store_location(store),
@@ -193,7 +216,8 @@ def leave_word(each: PendingApproval, store: str | None) -> bool:
             post_ruling(each, ruling, store)
         except ConfigError as error:
             say(f"clew: {error}", err=True)
-            if ruling.args is None and ruling.answer is None:  # somebody else was faster
+            told = ruling.result if isinstance(ruling, Settled) else ruling.args or ruling.answer
+            if told is None:  # somebody else was faster
                 return False
         else:
             return True
