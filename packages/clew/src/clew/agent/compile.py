@@ -173,26 +173,23 @@ def _approved(approvals: Approvals) -> Json:
     return {name: as_recorded(rule) for name, rule in approvals.rules.items()}
 
 
-def _performed_elsewhere(parts: Composition) -> dict[str, Json]:
-    """How calls wait that somebody else performs, by the names of tools."""
-    tools = (tool for tool in parts.own_tools if isinstance(tool, Tool))
-    return {
-        tool.name: {"timeout": it.timeout, "fallback": it.fallback}
-        for tool in tools
-        if (it := tool.external) is not None
-    }
-
-
 def _optional_parts(parts: Composition) -> dict[str, Json]:
     """Parts that are named in the record only where they are not as usual."""
     agent = parts.agent
     context, prompt_spec, instructions = agent.context, parts.prompt_spec, parts.instructions
     long = differing(context, CONTEXT, ("compaction", "rewinds"))
     acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
+    asks = next((it for it in parts.guards if isinstance(it, Approvals)), None)
+    performed = ((it.name, it.external) for it in parts.own_tools if isinstance(it, Tool))
     named = {
         "provenance": None if acts is None else acts.as_recorded,
-        "approve": None if (asks := parts.approvals) is None else _approved(asks),
-        "external": _performed_elsewhere(parts) or None,
+        "approve": None if asks is None else _approved(asks),
+        "external": {
+            name: {"timeout": external.timeout, "fallback": external.fallback}
+            for name, external in performed
+            if external is not None
+        }
+        or None,
         "retrieval": name_of(context.retrieval),
         "granted": msgspec.to_builtins(tool_grants(parts.own_tools)) or None,
         **differing(agent.limits, Limits, ("depth", "argument_bytes", "observation_bytes")),

@@ -181,14 +181,9 @@ class Composition:
         ]
         judges = acting and (self.provenance.judged or self.provenance.acting_runs)
         origins = (self.provenance,) if judges else ()
-        approvals = () if self.approvals is None else (self.approvals,)
-        return (*own, *self.tool_guards, *approvals, *origins, *stuck, *usual)
-
-    @cached_property
-    def approvals(self) -> Approvals | None:
-        """What asks a person about calls of tools that say so."""
         rules = {tool.name: tool.approve for tool in self.own_tools if tool.approve}
-        return Approvals(rules, self.patience) if rules else None
+        approvals = (Approvals(rules, self.patience),) if rules else ()
+        return (*own, *self.tool_guards, *approvals, *origins, *stuck, *usual)
 
     @cached_property
     def provenance(self) -> BoundProvenance:

@@ -121,8 +121,8 @@ async def start(
         grant,
         trust,
         done,
-        checked_labels(labels),
-        checked_owner(owner),
+        checked_labels(labels) if labels else {},
+        "" if owner is None else checked_owner(owner),
     )
     return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
 

@@ -281,7 +281,8 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
         raise ConfigError(message)
     for each in tools:
         checked(each)
-        check_rule(each.name, each.approve)
+        if each.approve is not False:
+            check_rule(each.name, each.approve)
         if callable(each.approve):
             check_function("approve", each.approve)
         if each.repair is not None:

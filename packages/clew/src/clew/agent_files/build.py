@@ -116,15 +116,15 @@ def _with_line(spec: Spec) -> Generator[None]:
 
 def _configured(model: Model, spec: Spec) -> tuple[Model, ModelSettings]:
     """The model with the settings of the file; what it has none of is told with its line."""
-    if spec.settings == SettingsTable():
-        return model, NOTHING_SET
     settings = spec.settings.settings
     with part("settings"):
         return configured(model, settings), settings
 
 
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
-    thinker, settings = _configured(make_model(spec) if model is None else model, spec)
+    thinker, settings = make_model(spec) if model is None else model, NOTHING_SET
+    if spec.settings != SettingsTable():
+        thinker, settings = _configured(thinker, spec)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
     listed = with_labels(spec, listed) if spec.labels else listed

@@ -87,7 +87,7 @@ async def carry_on(
     async def work() -> Result[Any]:
         await read_all(made.docs, screen)
         with logged(opened, log_dir) if log_dir else nullcontext():
-            async with live_words(opened, screen):
+            async with live_words(opened, screen) if screen.live else nullcontext():
                 return await opened.go_on(say)
 
     outcome, error, reason = await run_to_end(work, opened.run_id, store)
@@ -100,9 +100,6 @@ async def carry_on(
 @asynccontextmanager
 async def live_words(opened: OpenRun, screen: RunScreen) -> AsyncGenerator[None]:
     """Show the words of the answer as they come, on a screen that is alive."""
-    if not screen.is_live:
-        yield
-        return
     errors: list[Exception] = []
     async with opened.follow() as items, anyio.create_task_group() as group:
         group.start_soon(screen.follow, items)

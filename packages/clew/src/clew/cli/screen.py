@@ -93,7 +93,8 @@ class RunScreen:
         self.out = out
         self.debug = debug
         self.trajectory: Trajectory | None = None
-        self._live: Live | None = None
+        self.live: Live | None = None
+        """What shows what is on its way, at a terminal."""
         self._reply = self._answer = self._field = ""
         self._thought: Thought | None = None
         self._doing = ""
@@ -108,7 +109,7 @@ class RunScreen:
     def __enter__(self) -> Self:
         out = self.out
         if out is not None and out.is_terminal and not out.is_dumb_terminal:
-            self._live = Live(
+            self.live = Live(
                 console=out,
                 get_renderable=self._tail,
                 transient=True,
@@ -116,7 +117,7 @@ class RunScreen:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._live.start()
+            self.live.start()
         return self
 
     def __exit__(
@@ -125,15 +126,10 @@ class RunScreen:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        live, self._live = self._live, None
+        live, self.live = self.live, None
         self._reply = self._answer = self._doing = ""
         if live is not None:
             live.stop()
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it shows what is on its way."""
-        return self._live is not None
 
     def token(self, text: str) -> None:
         """A piece of the reply, of which the end is shown."""
@@ -174,7 +170,7 @@ class RunScreen:
         if self.out is None:
             return
         self.doing(f"reading {done + 1} of {total}: {inert(path)}" if path else "")
-        if self._live is None and self.debug:
+        if self.live is None and self.debug:
             self.put(TextBlock("Documents", self._doing or f"{total} looked at", "dim"))
 
     def warn(self, agent: Agent[Any]) -> None:

@@ -55,7 +55,7 @@ async def turn(key: Hashable, if_busy: IfBusy = "wait") -> AsyncGenerator[None]:
     Raises `TurnTakenError` where another has it and is not to be waited for, and where the caller
     has it: to wait for oneself would never end.
     """
-    if if_busy != "take over" and is_mine(key):
+    if if_busy != "take over" and _MINE.get() and is_mine(key):
         raise TurnTakenError(own=True)
     mine = _Turn(key)
     with _LOCK:

@@ -115,11 +115,12 @@ def offline_model(model: str = "", **options: Any) -> OfflineModel:
     """The offline rules, as their entry point makes them."""
     if model:
         raise ConfigError(f"there is no model offline:{model}: write offline")
-    settings = ModelSettings.of(options.pop("settings", None))
+    settings = options.pop("settings", None)
     if options:
         word = next(iter(options))
         raise ConfigError(f"the offline rules have no {word}: leave it out")
-    refuse_settings(OfflineModel.info.name, settings)
+    if settings is not None:
+        refuse_settings(OfflineModel.info.name, ModelSettings.of(settings))
     return OfflineModel()
 
 
