@@ -228,6 +228,16 @@ def _roles(strategy: Strategy) -> Mapping[str, Role]:
     return roles
 
 
+def _policy(
+    strategy: Strategy, like: Agent[Any], roles: Mapping[str, Role], names: Mapping[str, str]
+) -> StrategyPolicy:
+    """What stands in for a model, and knows what its roles answer with and take."""
+    agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
+    texts = frozenset(name for name, role in roles.items() if answers_text(role))
+    typed, takes = frozenset(agents - texts), taken_by(role_agents(roles))
+    return StrategyPolicy(strategy, like, names, texts, typed, takes)
+
+
 def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None = None) -> Agent[A]:
     """An agent that answers by a strategy: give it to `run`, `resume`, `batch` or a worker.
 
@@ -248,8 +258,6 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
         called = frozenset(names.get(role, role) for role in roles)
         check_named(limits, (), called.union(*map(reachable, (own, *owners))))
     tools = [tool_of(names.get(name, name), role, caps) for name, role in roles.items()]
-    agents = {name for name, role in roles.items() if not isinstance(role, Tool | AgentTool)}
-    texts = frozenset(name for name, role in roles.items() if answers_text(role))
     if limits is None:
         limits = (
             strategy.extended_limits(like.limits)
@@ -257,9 +265,7 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
             else like.limits
         )
     return Agent(
-        model=StrategyPolicy(
-            strategy, like, names, texts, frozenset(agents - texts), taken_by(role_agents(roles))
-        ),
+        model=_policy(strategy, like, roles, names),
         tools=tools,
         codec=StrategyCodec(),
         prompt=Instructions(

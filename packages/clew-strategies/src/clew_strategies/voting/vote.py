@@ -13,9 +13,12 @@ import msgspec
 
 from clew import (
     Agent,
+    Audio,
     ConfigError,
     Failed,
+    File,
     Held,
+    Image,
     Limits,
     Question,
     Result,
@@ -24,7 +27,6 @@ from clew import (
     pending_approvals,
 )
 from clew.agent.agent import A_co, is_agent
-from clew.agent.question import question_parts, same_question
 from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
@@ -246,6 +248,17 @@ async def _vote(
     return await _read(planned.agent, journal.trajectory, store)
 
 
+def _is_asked(trajectory: Trajectory, goal: Question) -> bool:
+    """Whether a record begins with this question, wherever its attachments are kept."""
+    began = [
+        msgspec.structs.replace(part, blob="")
+        if isinstance(part, Audio | File | Image)
+        else part.text
+        for part in trajectory.started.question
+    ]
+    return began == ([goal] if isinstance(goal, str) else [*goal])
+
+
 async def _open_vote(
     own: Agent[Any],
     goal: Question,
@@ -260,8 +273,8 @@ async def _open_vote(
     except RunExistsError:
         pass
     trajectory = await load(store, run_id)
-    if (was := vote_settings(trajectory)) != own.engine.model.info.params or not same_question(
-        trajectory.started.question, question_parts("the question", goal)
+    if (was := vote_settings(trajectory)) != own.engine.model.info.params or not _is_asked(
+        trajectory, goal
     ):
         named = [
             name
