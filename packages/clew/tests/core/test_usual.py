@@ -69,7 +69,7 @@ USUAL: dict[Any, dict[str, Any]] = {
     AgentTool: SPEC | {"grant": None, "weight": "", "caps": {}},
     SubRun: {
         "listener": None, "close": "", "waited": False, "trust": "trusted", "done": (), "among": (),
-        "labels": {}, "owner": "",
+        "labels": {}, "owner": "", "attachments": (),
     },
     CallContext: {"task": "", "answer": None},
     Part: {
