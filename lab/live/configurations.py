@@ -104,8 +104,8 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
 
 
 _LATER: Final = frozenset(
-    {"asked", "suspended", "versions", "id", "received", "doubts", "begun", "gathered"}
-    | {"provenance"}
+    {"asked", "suspended", "versions", "id", "received", "doubts", "begun", "gathered", "settled"}
+    | {"provenance", "woken"}
 )
 """Fields that records got after the first outcomes; where they are empty, they say nothing."""
 
