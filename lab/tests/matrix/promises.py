@@ -122,9 +122,30 @@ def model(o: Outcome) -> Iterator[str]:
     yield from every(o.requests, lambda r: r.body["model"] == "other", "the model is other")
 
 
-@promise("settings", values={"settings": {"temperature": 0.25}})
-def settings(o: Outcome) -> Iterator[str]:
-    yield from every(o.requests, lambda r: r.body.get("temperature") == 0.25, "temperature 0.25")
+def _sent(name: str, value: Any, key: str = "", sent: Any = None) -> None:
+    """A setting of the model stands under `key` in each request: as it is, or as `sent`."""
+    told = value if sent is None else sent
+
+    @promise(f"settings.{name}", values={"settings": {name: value}})
+    def is_sent(o: Outcome) -> Iterator[str]:
+        yield from every(o.requests, lambda r: r.body.get(key or name) == told, f"{name} {value}")
+
+
+_sent("temperature", 0.25)
+_sent("top_p", 0.5)
+_sent("max_tokens", 900, "max_completion_tokens")
+_sent("stop", ["THE END"])
+_sent("seed", 7)
+_sent("extra", {"user": "ada"}, "user", "ada")
+_sent("effort", "low", "reasoning_effort")
+_sent("reasoning_tokens", 400, "reasoning_tokens")
+_sent("cache", "short", "prompt_cache")
+
+
+@promise("settings.timeout", values={"settings": {"timeout": 0.2}}, script=Script(stalls=1))
+def timeout(o: Outcome) -> Iterator[str]:
+    if o.situation == "plain" and len(o.requests) < 2:
+        yield "a request that hung was not sent again"
 
 
 @promise(
@@ -318,15 +339,9 @@ def headers(o: Outcome) -> Iterator[str]:
     yield from every(o.requests, lambda r: r.seen.headers.get("x-matrix") == "yes", "the header")
 
 
-@promise("connection.timeout", values={"connection": {"timeout": 0.2}}, script=Script(stalls=1))
-def timeout(o: Outcome) -> Iterator[str]:
-    if o.situation == "plain" and len(o.requests) < 2:
-        yield "a request that hung was not sent again"
-
-
 @promise(
     "connection.total",
-    values={"connection": {"timeout": 0.2, "total": 0.3}},
+    values={"settings": {"timeout": 0.2}, "connection": {"total": 0.3}},
     script=Script(stalls=99),
     lax="answers acts raises",
 )
@@ -556,6 +571,40 @@ def part_seconds(o: Outcome) -> Iterator[str]:
 def guards(o: Outcome) -> Iterator[str]:
     if wrong := [line for line in o.effects if " mild-" not in line]:
         yield f"done as no guard had said: {wrong}"
+
+
+@promise("approve", values={"approve": {"<ACTS>": "a person looks first"}}, lax="acts answers")
+def approve(o: Outcome) -> Iterator[str]:
+    events = [entry.event for record in o.records.values() for entry in record.entries]
+    verdicts = [event.verdict for event in events if isinstance(event, Judged)]
+    reasons = [why for it in verdicts for why in (it.reason, *it.also.values())]
+    if o.situation != "denied" and "a person looks first" not in reasons:
+        yield f"no person was asked: {reasons}"
+    if o.effects and True not in o.rulings:
+        yield f"done before a person allowed it: {o.effects}"
+
+
+@promise(
+    "external.name", "external.description", "external.parameters", "external.result",
+    "external.effect", "external.trust", "external.timeout", "external.fallback",
+    name="external",
+    values={
+        "external": [
+            {
+                "name": "by_hand", "description": "Ask a colleague.", "effect": "read",
+                "parameters": {"what": {"type": "string"}}, "result": {"type": "string"},
+                "trust": "trusted", "timeout": 60.0, "fallback": "nobody answers",
+            }
+        ]
+    },
+)  # fmt: skip
+def external(o: Outcome) -> Iterator[str]:
+    for record in o.runs:
+        tool = record.started.spec.tools.get("by_hand")
+        if tool is not None and tool.effect != "read":
+            yield f"a tool that somebody else performs is of another effect: {tool.effect}"
+    if not any("by_hand" in record.started.spec.tools for record in o.records.values()):
+        yield "no run has the tool that somebody else performs"
 
 
 @promise(

@@ -110,7 +110,9 @@ def test_a_held_call_is_ruled_on_in_the_session() -> None:
         with terminal("chat", "--resume", "last", **with_model(server)) as shell:
             shell.shows("> ")
             shell.type("And?\n")
-            shell.shows(r"Held 1\.1: .*send\([\s\S]*Allow 1\.1 send\? ")
+            shell.shows(r"Held 1\.1: .*send\([\s\S]*Was 1\.1 send done\? ")
+            shell.type("\n")
+            shell.shows(r"Allow 1\.1 send\? ")
             shell.type("n\n")
             shell.shows(r"Why ")
             shell.type("not twice\n")

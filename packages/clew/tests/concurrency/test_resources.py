@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import Agent, MemoryStore, Observation, Tool, ToolError, batch, read, run, stream
+from clew import Agent, MemoryStore, Observation, Tool, ToolError, batch, read, run, serving, stream
 from clew.testing import ScriptedModel, act, acts, say
 from clew.tools import close_resource, hold_open, resources
 
@@ -127,10 +127,10 @@ async def test_one_that_dies_takes_no_run_with_it() -> None:
     assert second == "line 2"
 
 
-async def test_it_is_closed_where_the_run_is_cancelled() -> None:
-    line = Connection()
+async def test_it_is_closed_where_the_application_ends_while_the_run_goes_on() -> None:
+    line, store = Connection(), MemoryStore()
     agent = agent_of(line, act("use"))
-    async with stream(agent, "Go!", store=MemoryStore()) as events:
+    async with serving(agent, store=store), stream(agent, "Go!", store=store) as events:
         async for _ in events:
             if line.log:
                 break

@@ -35,7 +35,14 @@ ITEMS: list[tuple[Any, dict[str, Any]]] = [
     ),
     (
         Partial("answer", {"a": 1}, object(), valid=True),
-        {"event": "partial", "of": "answer", "json": {"a": 1}, "valid": True, "state": "open"},
+        {
+            "event": "partial",
+            "of": "answer",
+            "json": {"a": 1},
+            "valid": True,
+            "state": "open",
+            "index": 0,
+        },
     ),
     (Dropped(), {"event": "dropped"}),
 ]

@@ -121,15 +121,20 @@ def _configured(model: Model, spec: Spec) -> tuple[Model, ModelSettings]:
         return configured(model, settings), settings
 
 
+def _as_the_file_says(spec: Spec, tools: list[AnyTool]) -> list[AnyTool]:
+    """The tools with the labels, approvals and fallbacks that the file gives them."""
+    tools = with_labels(spec, tools) if spec.labels else tools
+    tools = with_approvals(spec, tools) if spec.approve else tools
+    return with_fallbacks(spec, tools) if spec.fallbacks else tools
+
+
 def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
-    thinker, settings = make_model(spec) if model is None else model, NOTHING_SET
-    if spec.settings != SettingsTable():
-        thinker, settings = _configured(thinker, spec)
+    thinker = make_model(spec) if model is None else model
+    usual = spec.settings == SettingsTable()
+    thinker, settings = (thinker, NOTHING_SET) if usual else _configured(thinker, spec)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
-    listed = with_labels(spec, listed) if spec.labels else listed
-    listed = with_approvals(spec, listed) if spec.approve else listed
-    listed = with_fallbacks(spec, listed) if spec.fallbacks else listed
+    listed = _as_the_file_says(spec, listed)
     fields: dict[str, Any] = {
         "model": thinker,
         "settings": settings,
