@@ -19,7 +19,7 @@ KEPT: Final = {
 
 SLOW: Final = frozenset(
     {
-        *("connection.timeout", "connection.total", "connection.patience", "limits.seconds"),
+        *("settings.timeout", "connection.total", "connection.patience", "limits.seconds"),
         *("limits.part_seconds", "mcp.timeout", "mcp.connect_timeout"),
         *("programs.timeout", "processes.timeout", "processes.cpu"),
     }

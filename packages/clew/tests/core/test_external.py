@@ -50,7 +50,8 @@ TEXT = {"type": "string"}
 
 def scanner(**more: Any) -> Tool:
     """A tool that a person at a desk performs."""
-    return external("scan", "Scan a page.", PAGE, **{"result": TEXT, **more})
+    options: dict[str, Any] = {"result": TEXT, **more}
+    return external("scan", "Scan a page.", PAGE, **options)
 
 
 def agent(script: Sequence[Move], *tools: AnyTool, **more: Any) -> Agent:
