@@ -68,6 +68,9 @@ async def test_ask_leave_come_back_approve_and_restart(
         assert waiting["tool"] == "refund"
         after = {**USER, "last-event-id": first[0][0]}
         rest = events_of((await client.get(f"/runs/{run_id}/events", headers=after)).text)
+        others = await client.get(f"/runs/{run_id}/events", headers={"x-user": "eve"})
+        gone = await client.get("/runs/gone/events", headers=USER)
+        assert (others.status_code, gone.status_code) == (404, 404)
         entries = [one for one in first if one[1] == "Entry"]
         assert [one[2] for one in rest if one[1] == "Entry"] == [one[2] for one in entries[1:]]
     async with served(app) as client:  # as after a deployment

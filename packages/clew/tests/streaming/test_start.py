@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from clew import (
+    Agent,
     ConfigError,
     Entry,
     MemoryStore,
@@ -26,7 +27,7 @@ from clew import (
     sync,
 )
 from clew.interfaces import Prompt
-from clew.testing import act, say
+from clew.testing import ScriptedModel, act, say
 from tests.streaming.runs import Gate, agent, paying
 
 pytestmark = pytest.mark.both_loops
@@ -195,7 +196,8 @@ def test_an_application_that_ends_leaves_an_open_run(tmp_path: Path, loop: str, 
     async def second() -> None:
         gates.append(Gate())
         gates[1].go.set()
-        async with serving(paying(gates[1]), agent(say("x"), tries=1), store=place) as app:
+        typed = Agent(ScriptedModel([say("7")]), answer=int)  # agents of any answers
+        async with serving(paying(gates[1]), agent(say("x"), tries=1), typed, store=place) as app:
             await app.wait()
 
     with warnings.catch_warnings():

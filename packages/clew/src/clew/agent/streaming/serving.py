@@ -55,7 +55,7 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(*agents: Agent, store: Where = None) -> AsyncGenerator[Serving]:
+async def serving(*agents: Agent[Any], store: Where = None) -> AsyncGenerator[Serving]:
     """Work on the runs of a store as long as an application lives.
 
     At the beginning, runs of these agents that were left open, or have got a ruling, are taken up;
@@ -78,7 +78,7 @@ async def serving(*agents: Agent, store: Where = None) -> AsyncGenerator[Serving
             await here.stop()
 
 
-async def _left(store: Store, agents: Sequence[Agent]) -> list[tuple[str, Agent]]:
+async def _left(store: Store, agents: Sequence[Agent[Any]]) -> list[tuple[str, Agent[Any]]]:
     """The runs that are due, each with the agent that began it."""
     if not agents:
         return []
