@@ -134,7 +134,8 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     thinker, settings = (thinker, NOTHING_SET) if usual else _configured(thinker, spec)
     placed = list(_placed(spec, make_library(spec) if docs is None else docs, thinker))
     listed = [tool for _, tools in placed for tool in tools]
-    listed = _as_the_file_says(spec, listed)
+    if spec.labels or spec.approve or spec.fallbacks:
+        listed = _as_the_file_says(spec, listed)
     fields: dict[str, Any] = {
         "model": thinker,
         "settings": settings,
