@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, SqliteStore, read, resume, rule, run
+from clew import Agent, SqliteStore, read, resume, rule, run, tool
 from clew.guards import Provenance
 from clew.guards.provenance import explain
 from clew.support.errors import StoreError
@@ -55,6 +55,35 @@ async def test_each_value_of_a_call_has_an_origin(tmp_path: Path) -> None:
         "hold", "Provenance('standard')", "refused",
     )  # fmt: skip
     assert explanation.reason.startswith("copies: 'eve@evil.example'")
+
+
+async def test_where_no_guard_asked_values_are_found_in_what_the_model_saw(tmp_path: Path) -> None:
+    """Words and numbers of a person, a result and a note; what says nothing is the model's."""
+
+    @tool(effect="read")
+    def look(at: str) -> str:
+        """Look."""
+        return f"{at}: Mole End, 42 steps"
+
+    @tool(effect="unsafe")
+    def book(place: str, steps: int, people: int, day: str, *, quiet: bool) -> str:
+        """Book."""
+        return f"{place} {steps} {people} {day} {quiet}"
+
+    booked = act("book", place="Mole End", steps=42, people=3, day="2024-05-19", quiet=True)
+    model = ScriptedModel([act("look", at="the river"), booked, say("done")])
+    agent = Agent(model, [look, book], guards=[Provenance("off")])
+    async with closing(SqliteStore(tmp_path / "s.db")) as store:
+        await run(agent, "Book for 3 on May 19 by the river", store=store, run_id="r")
+        explanation = explain(await read("r", store=store), "2.1")
+    assert [(it.argument, it.origin, it.trusted) for it in explanation.arguments] == [
+        ("place", "look (1.1)", False),
+        ("steps", "look (1.1)", False),
+        ("people", "a person's words", True),
+        ("day", "a person's words", True),
+        ("quiet", "nothing in the record: the model", False),
+    ]
+    assert (explanation.verdict, explanation.reason, explanation.ruling) == ("", "", "")
 
 
 async def test_the_command_line_prints_it(tmp_path: Path) -> None:
