@@ -70,7 +70,9 @@ class Local:
         if step >= script.steps:
             return Reply(text=checksum(map(proof_in, seen)), usage=usage)
         calls = tuple(
-            RawCall("lookup", encode({"key": key}).decode(), f"call_{step}_{index}")
+            RawCall(
+                name="lookup", arguments=encode({"key": key}).decode(), id=f"call_{step}_{index}"
+            )
             for index, key in enumerate(script.keys(step))
         )
         return Reply(thought(step, script), calls, "calls", usage)

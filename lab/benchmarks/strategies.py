@@ -105,7 +105,7 @@ class Model:
         if isinstance(texts, list):
             calls: tuple[RawCall, ...] = tuple(one for one in texts if isinstance(one, RawCall))
         else:
-            calls = (RawCall(FINISH, encode({"answer": texts}).decode()),)
+            calls = (RawCall(name=FINISH, arguments=encode({"answer": texts}).decode()),)
         return Reply("I go on with what is missing.", calls, "calls", Usage(tokens, 30))
 
     def _says(self, prompt: Prompt) -> Says:
@@ -122,7 +122,7 @@ class Model:
 
 
 def _look(name: str) -> RawCall:
-    return RawCall("tower", encode({"name": name}).decode())
+    return RawCall(name="tower", arguments=encode({"name": name}).decode())
 
 
 def _calls(_: str) -> Json:

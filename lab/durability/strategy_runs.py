@@ -86,12 +86,12 @@ def _reply(reply: Json | list[RawCall], *, typed: bool) -> Reply:
         return Reply("I go on.", tuple(reply), "calls", Usage(10, 5))
     if isinstance(reply, str) and not typed:
         return Reply(reply, usage=Usage(10, 5))
-    call = RawCall(FINISH, encode({"answer": reply}).decode())
+    call = RawCall(name=FINISH, arguments=encode({"answer": reply}).decode())
     return Reply("", (call,), "calls", Usage(10, 5))
 
 
 def _call(name: str, note: str) -> RawCall:
-    return RawCall(name, encode({"note": note}).decode())
+    return RawCall(name=name, arguments=encode({"note": note}).decode())
 
 
 def _solves(asked: str, prompt: Prompt) -> Json | list[RawCall]:

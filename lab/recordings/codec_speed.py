@@ -237,7 +237,9 @@ def native_reply(raw: dict[str, Any]) -> Reply:
     """A provider's message as clew's adapters give it."""
     results = [(call, call.get("function", call)) for call in raw.get("tool_calls") or ()]
     calls = tuple(
-        RawCall(text["name"], _written(text.get("arguments")), call.get("id") or "")
+        RawCall(
+            name=text["name"], arguments=_written(text.get("arguments")), id=call.get("id") or ""
+        )
         for call, text in results
     )
     return Reply(raw.get("content") or "", calls, finish="calls" if calls else "stop")

@@ -19,7 +19,7 @@ def printed(complaint: str) -> Reply:
     """The reply that stands in a complaint."""
     content = _CONTENT.search(complaint)
     calls = [
-        RawCall(m["name"].strip(), m["args"].strip(), m["id"].strip())
+        RawCall(name=m["name"].strip(), arguments=m["args"].strip(), id=m["id"].strip())
         for m in _CALL.finditer(complaint)
     ]
     return Reply(text=content[1].strip() if content else "", calls=tuple(calls))

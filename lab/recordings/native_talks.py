@@ -127,7 +127,7 @@ def _call(call: Record) -> RawCall:
     arguments = written.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
         arguments = encode(arguments).decode()
-    return RawCall(written["name"], arguments, call.get("id") or "")
+    return RawCall(name=written["name"], arguments=arguments, id=call.get("id") or "")
 
 
 def _asked(action: Record) -> tuple[str, Json]:

@@ -54,7 +54,11 @@ def _turns(messages: list[dict[str, Any]]) -> Iterator[Turn]:
         made = [call for call in calls if call["id"] in by_call_id]
         if one["role"] == "assistant" and made:
             raw = tuple(
-                RawCall(call["function"]["name"], call["function"]["arguments"], call["id"])
+                RawCall(
+                    name=call["function"]["name"],
+                    arguments=call["function"]["arguments"],
+                    id=call["id"],
+                )
                 for call in made
             )
             seen = tuple(Seen(str(by_call_id[call["id"]]["content"]), ok=True) for call in made)
@@ -69,7 +73,9 @@ def _software(record: Record) -> Talk:
                 str(turn.get("thought") or ""),
                 (
                     RawCall(
-                        _COMMAND, encode({"command": str(action.get("arg") or "")}).decode(), ""
+                        name=_COMMAND,
+                        arguments=encode({"command": str(action.get("arg") or "")}).decode(),
+                        id="",
                     ),
                 ),
                 "calls",

@@ -48,7 +48,7 @@ def test_growth_is_what_a_character_costs_over_the_shortest(
 def test_a_providers_message_is_a_reply() -> None:
     fields = {"name": "look", "arguments": '{"a": 1}'}
     reply = native_reply({"content": None, "tool_calls": [{"id": "1", "function": fields}]})
-    assert reply == Reply("", (RawCall("look", '{"a": 1}', "1"),), finish="calls")
+    assert reply == Reply("", (RawCall(name="look", arguments='{"a": 1}', id="1"),), finish="calls")
     plain = native_reply(
         {"content": "é", "tool_calls": [{"id": "2", "name": "look", "arguments": {"a": 1}}]}
     )

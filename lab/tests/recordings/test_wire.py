@@ -51,7 +51,7 @@ def first(name: str) -> Exchange:
 
 def test_a_reply_that_says_otherwise_than_the_body_is_found() -> None:
     right = Reply(
-        calls=(RawCall("look", '{"place": "Łódź"}', "call_1"),),
+        calls=(RawCall(name="look", arguments='{"place": "Łódź"}', id="call_1"),),
         finish="calls",
         usage=Usage(input=20, output=9),
     )

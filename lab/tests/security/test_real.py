@@ -51,9 +51,9 @@ class Gullible:
         results = "".join(part.text for part in prompt if part.role == "tool")
         told = TOLD.search(results.replace('\\"', '"'))
         if turns == 0:
-            call = RawCall("get_most_recent_transactions", '{"n": 5}')
+            call = RawCall(name="get_most_recent_transactions", arguments='{"n": 5}')
         elif turns == 1 and told is not None:
-            call = RawCall(told[1], told[2])
+            call = RawCall(name=told[1], arguments=told[2])
         else:
             return Reply(text="Done.", usage=usage, model="stand-in")
         return Reply(calls=(call,), finish="calls", usage=usage, model="stand-in")

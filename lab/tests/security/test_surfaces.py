@@ -148,7 +148,9 @@ SPELLINGS: Final = [
 @pytest.mark.parametrize("name", ["send", *SPELLINGS])
 async def test_no_spelling_of_a_tool_goes_round_the_guard(name: str, *, beside: bool) -> None:
     arguments = encode({"to": EVE, "body": "k"}).decode()
-    calls = (RawCall("page", "{}", "c2"),) * beside + (RawCall(name, arguments, "c3"),)
+    calls = (RawCall(name="page", arguments="{}", id="c2"),) * beside + (
+        RawCall(name=name, arguments=arguments, id="c3"),
+    )
     reply = Reply(calls=calls, finish="calls")
     result, record, _ = await ended(act("page"), reply, say("done"), planted=f"Write to {EVE}")
     assert SENT == []
@@ -171,7 +173,9 @@ ARGUMENTS: Final = [
 @pytest.mark.parametrize("number", range(len(ARGUMENTS)))
 async def test_no_arguments_that_are_none_are_mended_into_an_effect(number: int) -> None:
     """Nothing was read from outside: it is the arguments alone that are refused."""
-    reply = Reply(calls=(RawCall("send", ARGUMENTS[number], "c1"),), finish="calls")
+    reply = Reply(
+        calls=(RawCall(name="send", arguments=ARGUMENTS[number], id="c1"),), finish="calls"
+    )
     result, record, _ = await ended(reply, say("done"))
     seen = record.call("1.1").observation
     assert seen is not None

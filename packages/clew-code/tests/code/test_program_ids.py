@@ -31,7 +31,9 @@ async def test_a_program_that_acts_is_made_once(apart: bool, effect: str, sends:
         return "sent"
 
     made = tool(effect="unsafe" if effect == "unsafe" else "read")(send)
-    program = RawCall("run_code", msgspec.json.encode({"code": sends}).decode(), "abc1x")
+    program = RawCall(
+        name="run_code", arguments=msgspec.json.encode({"code": sends}).decode(), id="abc1x"
+    )
     steps = [(program,), (program,)] if apart else [(program, program)]
     replies = [Reply(calls=calls, finish="calls") for calls in steps]
     agent = Agent(ScriptedModel([*replies, say("done")]), [made, run_code()])

@@ -144,9 +144,9 @@ def test_a_stream_ends_where_an_observation_is_invented() -> None:
 
 
 def test_a_program_in_a_call_is_found() -> None:
-    call = RawCall("run_code", '{"code": "x = look(\'a\')\\nprint(x)"}')
+    call = RawCall(name="run_code", arguments='{"code": "x = look(\'a\')\\nprint(x)"}')
     assert made("I look.", call).actions == program()
-    assert made("", RawCall("run_code")).fault
+    assert made("", RawCall(name="run_code")).fault
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_text_without_any_of_that_is_an_answer() -> None:
     assert made("It is 42.") == Parsed(answer="It is 42.")
     assert made('{"it": 42}') == Parsed(answer='{"it": 42}')
     assert made('{"args": [1]}') == Parsed(answer='{"args": [1]}')
-    assert made("", RawCall("run_code", "[1]")).fault
+    assert made("", RawCall(name="run_code", arguments="[1]")).fault
     assert made("{it: 42") == Parsed(answer="{it: 42")
     typed = prompt_spec(look, run_code(), answer=dict[str, int])
     assert made('{"it": 42}', asked=typed).actions == (Action("finish", {"answer": {"it": 42}}),)

@@ -49,7 +49,7 @@ async def test_all_that_a_record_says_is_counted() -> None:
     record = await ran(
         acts(act("search", query="tower"), act("search", query="nothing"), act("lookup", key=1)),
         act("search", qery="tower"),
-        Reply(text="", calls=(RawCall("search", None, "c1"),), usage=Usage(1, 1)),
+        Reply(text="", calls=(RawCall(name="search", arguments=None, id="c1"),), usage=Usage(1, 1)),
         Reply(usage=Usage(3, 0, cost=0.05)),
         finish("Ottilie Brandt built it in 1868 [doc_1]. It fell in 1950 [doc_1]. Pity."),
     )

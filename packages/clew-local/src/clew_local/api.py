@@ -89,7 +89,9 @@ def with_calls(reply: Reply) -> Reply:
         return reply
     if calls and reply.finish == "stop":
         text = reply.text.partition(_TAG)[0].strip()
-        raw = tuple(RawCall(call.name, bytes(call.arguments).decode()) for call in calls)
+        raw = tuple(
+            RawCall(name=call.name, arguments=bytes(call.arguments).decode()) for call in calls
+        )
         return msgspec.structs.replace(reply, text=text, calls=raw, finish="calls")
     return reply
 

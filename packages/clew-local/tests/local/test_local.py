@@ -273,7 +273,7 @@ async def test_a_call_that_cannot_be_read_or_was_cut_is_no_call_of_the_reply(
 async def test_a_call_in_tags_is_a_call_of_the_reply(file: Path) -> None:
     reply = await only_reply(file, f'"I add. " {CALL}')
     assert (reply.text, reply.finish) == ("I add.", "calls")
-    assert reply.calls == (RawCall("add", "{}"),)
+    assert reply.calls == (RawCall(name="add", arguments="{}"),)
 
 
 async def only_reply(file: Path, replies: str) -> Reply:

@@ -87,7 +87,9 @@ class StrategyCodec:
         parts: list[Part] = []
         if step.calls:
             calls = tuple(
-                RawCall(call.action.name, encode(call.action.args).decode(), call.key)
+                RawCall(
+                    name=call.action.name, arguments=encode(call.action.args).decode(), id=call.key
+                )
                 for call in step.calls
             )
             thought = "" if step.thought is None else step.thought.text

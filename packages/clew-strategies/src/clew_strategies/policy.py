@@ -182,11 +182,11 @@ class StrategyPolicy:
         if move.failed:
             return Reply(move.failed, (), "declined", model=self.info.name)
         calls = [
-            RawCall(self.names.get(each.role, each.role), encode(each.args).decode())
+            RawCall(name=self.names.get(each.role, each.role), arguments=encode(each.args).decode())
             for each in move.requests
         ]
         if not calls:
-            calls = [RawCall(FINISH, encode({"answer": move.answer}).decode())]
+            calls = [RawCall(name=FINISH, arguments=encode({"answer": move.answer}).decode())]
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
 
 

@@ -21,7 +21,9 @@ WORDS = (
 
 
 def answer(text: str) -> Reply:
-    return Reply("", (RawCall("finish", encode({"answer": text}).decode()),), "calls")
+    return Reply(
+        "", (RawCall(name="finish", arguments=encode({"answer": text}).decode()),), "calls"
+    )
 
 
 def chain(first: str, second: str) -> Agent:

@@ -120,7 +120,10 @@ class Boss:
         seen = [part for part in prompt if part.role == "tool"]
         self.told.append("\n".join(part.text for part in prompt))
         if len(seen) < self.hands:
-            return Reply("", (RawCall("helper", encode({"task": f"Help {len(seen)}"}).decode()),))
+            return Reply(
+                "",
+                (RawCall(name="helper", arguments=encode({"task": f"Help {len(seen)}"}).decode()),),
+            )
         return finish("; ".join(part.text for part in seen) or "helped")
 
 

@@ -74,7 +74,9 @@ class Clerk:
             said = self.plan
         else:
             return Reply("I should do better.")
-        return Reply("", (RawCall("finish", encode({"answer": said}).decode()),), "calls")
+        return Reply(
+            "", (RawCall(name="finish", arguments=encode({"answer": said}).decode()),), "calls"
+        )
 
     def _work(self, prompt: Prompt) -> Reply:
         if not any(part.role == "tool" for part in prompt):
@@ -87,7 +89,7 @@ class Clerk:
 def letter(number: int) -> RawCall:
     """The same letter in each run."""
     del number
-    return RawCall("send", '{"to":"ada"}')
+    return RawCall(name="send", arguments='{"to":"ada"}')
 
 
 def clerk(model: Clerk, *tools: Tool) -> Agent:
@@ -161,7 +163,9 @@ async def test_a_letter_that_was_sent_is_held_in_the_next_run(way: int) -> None:
 @pytest.mark.parametrize("made", [Reflexion, EvaluatorOptimizer, twice, Own])
 async def test_another_letter_is_not_held_but_told(made: Callable[[Agent], Any]) -> None:
     office, store = Post(), MemoryStore()
-    model = Clerk(lambda number: RawCall("send", encode({"to": f"{number}"}).decode()))
+    model = Clerk(
+        lambda number: RawCall(name="send", arguments=encode({"to": f"{number}"}).decode())
+    )
     agent = clerk(model, office.send)
     await run(strategy_agent(made(agent), agent), "Write.", store=store)
     assert len(office.letters) == len(set(office.letters)) == model.runs > 1
@@ -183,7 +187,7 @@ async def test_a_letter_of_which_nobody_knows_is_told_as_that(made: Callable[...
 @pytest.mark.parametrize("made", [Reflexion, EvaluatorOptimizer, twice, Own])
 async def test_what_only_reads_may_be_done_again(made: Callable[[Agent], Any]) -> None:
     office = Post()
-    model = Clerk(lambda number: RawCall("look", '{"name":"Ada"}'))
+    model = Clerk(lambda number: RawCall(name="look", arguments='{"name":"Ada"}'))
     agent = clerk(model, office.look)
     done = await run(strategy_agent(made(agent), agent), "Look.", store=MemoryStore())
     assert (done.status in {"answered", "declined"}, model.told) == (True, [])
@@ -197,7 +201,9 @@ async def test_an_effect_of_a_sub_agent_is_held_in_the_next_runs_sub_agent(
     office, store = Post(), MemoryStore()
     inner = Clerk(letter)
     mail = [delegate(clerk(inner, office.send), name=f"mail{n}", description="Mail.") for n in "12"]
-    outer = Clerk(lambda number: RawCall(f"mail{min(number, 2)}", '{"task":"to Ada"}'))
+    outer = Clerk(
+        lambda number: RawCall(name=f"mail{min(number, 2)}", arguments='{"task":"to Ada"}')
+    )
     agent = Agent(outer, mail, prompt="You are the clerk.", guards=[Provenance("off")])
     done = await run(strategy_agent(made(agent), agent), "Write.", store=store)
     assert (done.status, office.letters) == ("held", ["ada"])
@@ -248,7 +254,9 @@ async def test_a_fork_of_a_tree_search_goes_on(at: int) -> None:
         return Score(0.2, f"{answer} is wrong")
 
     office, store = Post(), MemoryStore()
-    agent = clerk(Clerk(lambda number: RawCall("look", '{"name":"Ada"}')), office.look)
+    agent = clerk(
+        Clerk(lambda number: RawCall(name="look", arguments='{"name":"Ada"}')), office.look
+    )
     whole = strategy_agent(TreeSearch(agent, scorer=score, breadth=2, max_branches=4), agent)
     first = await run(whole, "Where?", store=store, run_id="r")
     again = await fork(whole, "r", at=at, store=store, new_id="f")

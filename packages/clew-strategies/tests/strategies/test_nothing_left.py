@@ -47,7 +47,7 @@ class Worker:
         (schema,) = (each.parameters for each in prompt.tools if each.name == FINISH)
         names: dict[str, Any] = dict(schema.get("$defs", {}))
         answer = _instance(schema["properties"]["answer"], names)
-        call = RawCall(FINISH, encode({"answer": answer}).decode())
+        call = RawCall(name=FINISH, arguments=encode({"answer": answer}).decode())
         return Reply("", (call,), "calls", Usage(input=10, output=5, cost=0.0))
 
 

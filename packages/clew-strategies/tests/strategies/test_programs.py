@@ -58,7 +58,9 @@ class Rules:
         if isinstance(found, RawCall):
             return Reply("", (found,), "calls")
         if not isinstance(found, str) or "JSON of this schema" in system:
-            return Reply("", (RawCall("finish", encode({"answer": found}).decode()),), "calls")
+            return Reply(
+                "", (RawCall(name="finish", arguments=encode({"answer": found}).decode()),), "calls"
+            )
         return Reply(found)
 
 
@@ -127,7 +129,7 @@ async def test_each_run_has_the_steps_of_the_agent_and_not_a_part_of_them() -> N
     def solve(last: str) -> Json:
         seen.append(last)
         if len(seen) % 12:
-            return RawCall("population", '{"city":"Ulm"}')
+            return RawCall(name="population", arguments='{"city":"Ulm"}')
         return "130000"
 
     model = Rules(
@@ -390,7 +392,11 @@ async def test_a_run_deep_inside_is_held_and_goes_on() -> None:
 
     def solver(text: str) -> Json:
         seen.append(text)
-        return RawCall("population", '{"city": "Ulm"}') if len(seen) == 1 else f"it is {text}"
+        return (
+            RawCall(name="population", arguments='{"city": "Ulm"}')
+            if len(seen) == 1
+            else f"it is {text}"
+        )
 
     model.by["You are the solver"] = solver
     agent = Agent(model, [population], prompt="You are the solver.", guards=[guard])

@@ -65,7 +65,11 @@ class Walker:
         tried = notes[-1].split("tried already:")[1] if said and notes and notes[-1] == said else ""
         door = next((d for d in "LR" if f'"{d}"' not in tried), "L")
         self.asked.append(path + door)
-        return Reply(f"I take {door}.", (RawCall("go", encode({"door": door}).decode()),), "calls")
+        return Reply(
+            f"I take {door}.",
+            (RawCall(name="go", arguments=encode({"door": door}).decode()),),
+            "calls",
+        )
 
     def _score(self, seen: str) -> Reply:
         path = "".join(re.findall(r"Observation: behind (.)", seen))
@@ -76,7 +80,9 @@ class Walker:
 
 
 def finish(answer: Json) -> Reply:
-    return Reply("", (RawCall("finish", encode({"answer": answer}).decode()),), "calls")
+    return Reply(
+        "", (RawCall(name="finish", arguments=encode({"answer": answer}).decode()),), "calls"
+    )
 
 
 def searching(model: Any, tools: Any = (go,), **settings: Any) -> Agent:
@@ -167,7 +173,7 @@ async def test_what_a_branch_did_is_held_in_the_next() -> None:
         async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
             if any(part.role == "tool" for part in prompt.parts):
                 return finish("written")
-            return Reply("", (RawCall("send", '{"text": "Dear Ada"}'),), "calls")
+            return Reply("", (RawCall(name="send", arguments='{"text": "Dear Ada"}'),), "calls")
 
     @tool(effect="pure")
     def score(task: str, answer: str) -> AnswerVerdict:

@@ -47,7 +47,9 @@ async def test_a_worker_that_calls_its_own_orchestrator_ends_at_the_depth() -> N
     model, store = planner({}), MemoryStore()
     model.by["Divide a task"] = lambda task: {"parts": [{"task": "again"}]}
     model.by["You are the solver"] = lambda text: (
-        RawCall("manage", '{"task": "again"}') if "ERROR" not in text else f"stopped: {text}"
+        RawCall(name="manage", arguments='{"task": "again"}')
+        if "ERROR" not in text
+        else f"stopped: {text}"
     )
     agent = Agent(model, [population], prompt="You are the solver.", limits=Limits(steps=200))
 

@@ -19,6 +19,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from clew import Image, Observation, Step
 from clew.core.events import Finish, text_parts
 from clew.interfaces import (
@@ -395,7 +397,7 @@ def _check_parsed(parsed: Parsed, text: str) -> None:
 def _with_arguments(reply: Reply, text: str) -> Reply:
     """A reply whose call was cut."""
     call = reply.calls[0]
-    return Reply(reply.text, (type(call)(call.name, text, call.id),), reply.finish)
+    return Reply(reply.text, (replace(call, arguments=text),), reply.finish)
 
 
 def _calls(work: Callable[[], object]) -> int:

@@ -221,11 +221,11 @@ async def test_the_end_line_does_not_tell_the_cost_of_open_sub_runs_as_nothing(
         """Pay somebody."""
         return "paid"
 
-    pays = RawCall("pay", '{"amount": 5}', "a")
+    pays = RawCall(name="pay", arguments='{"amount": 5}', id="a")
     child = Agent(
         model=ScriptedModel([Reply(calls=(pays,), finish="calls")]), tools=[pay], guards=[ask_first]
     )
-    hands_on = RawCall("child", '{"task": "Pay."}', "b")
+    hands_on = RawCall(name="child", arguments='{"task": "Pay."}', id="b")
     script = [Reply(calls=(hands_on,), finish="calls", usage=usage)]
     parent = Agent(
         model=ScriptedModel(script), tools=[delegate(child, name="child", description="Pays.")]

@@ -393,7 +393,10 @@ def beside() -> Iterator[str]:
 def beside_native() -> Iterator[str]:
     """The same beside a call of the provider's own: whether the words stay, and which."""
     codec, spec = Native(), prompt_spec()
-    own = (RawCall("search", '{"query": "a"}', "c"), RawCall("delete", '{"path": "a"}', "d"))
+    own = (
+        RawCall(name="search", arguments='{"query": "a"}', id="c"),
+        RawCall(name="delete", arguments='{"path": "a"}', id="d"),
+    )
     for what, call in MADE.items():
         outcomes: dict[str, list[str]] = {}
         for number, put in enumerate(SHAPES.values()):

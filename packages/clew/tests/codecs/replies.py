@@ -315,25 +315,46 @@ ANSWERS: Final = (
 """Where an answer has a type."""
 
 NATIVE: Final[Sequence[Reply]] = (
-    Reply("So.", calls=(RawCall("now", ""), RawCall("now", None), RawCall("now", "{}"))),
-    Reply("", calls=(RawCall("search", "[1]"), RawCall("search", '{"a": 1, "a": 2}'))),
-    Reply("", calls=(RawCall("search", "{bad"), RawCall("search", '{"query": "\\ud83d"}'))),
-    Reply("", calls=(RawCall("search", "[" * 70 + "]" * 70),)),
+    Reply(
+        "So.",
+        calls=(
+            RawCall(name="now", arguments=""),
+            RawCall(name="now", arguments=None),
+            RawCall(name="now", arguments="{}"),
+        ),
+    ),
+    Reply(
+        "",
+        calls=(
+            RawCall(name="search", arguments="[1]"),
+            RawCall(name="search", arguments='{"a": 1, "a": 2}'),
+        ),
+    ),
+    Reply(
+        "",
+        calls=(
+            RawCall(name="search", arguments="{bad"),
+            RawCall(name="search", arguments='{"query": "\\ud83d"}'),
+        ),
+    ),
+    Reply("", calls=(RawCall(name="search", arguments="[" * 70 + "]" * 70),)),
     Reply(
         'A <tool_call>{"name": "now", "arguments": "{}"}</tool_call> b',
-        calls=(RawCall("now", "{}"),),
+        calls=(RawCall(name="now", arguments="{}"),),
     ),
     Reply(
         'A <tool_call>{"name": "now", "parameters": {}}</tool_call> b',
-        calls=(RawCall("search", '{"query": "a"}'),),
+        calls=(RawCall(name="search", arguments='{"query": "a"}'),),
     ),
-    Reply('A <tool_call>{"name": }</tool_call> b', calls=(RawCall("now", "{}"),)),
-    Reply('now()\n{"name": "now"}', calls=(RawCall("now", "{}"),)),
-    Reply("delete(path='a')", calls=(RawCall("now", "{}"),)),
-    Reply("Such as `delete(path='a')`.", calls=(RawCall("now", "{}"),)),
-    Reply("Action: now", calls=(RawCall("now", "{}"),)),
-    Reply("Action: delete\nAction Input: a", calls=(RawCall("now", "{}"),)),
-    Reply("Action: now\nAction Input: {}\nAction: now", calls=(RawCall("now", "{}"),)),
+    Reply('A <tool_call>{"name": }</tool_call> b', calls=(RawCall(name="now", arguments="{}"),)),
+    Reply('now()\n{"name": "now"}', calls=(RawCall(name="now", arguments="{}"),)),
+    Reply("delete(path='a')", calls=(RawCall(name="now", arguments="{}"),)),
+    Reply("Such as `delete(path='a')`.", calls=(RawCall(name="now", arguments="{}"),)),
+    Reply("Action: now", calls=(RawCall(name="now", arguments="{}"),)),
+    Reply("Action: delete\nAction Input: a", calls=(RawCall(name="now", arguments="{}"),)),
+    Reply(
+        "Action: now\nAction Input: {}\nAction: now", calls=(RawCall(name="now", arguments="{}"),)
+    ),
 )
 
 ENDED: Final = (

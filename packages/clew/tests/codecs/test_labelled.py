@@ -174,7 +174,7 @@ def test_all_that_follows_the_label_of_an_answer_belongs_to_it(answer: str) -> N
 
 
 def test_an_answer_beside_a_native_call_is_a_fault() -> None:
-    reply = Reply("Final Answer: Paris", calls=(RawCall("search", "{}", "c1"),))
+    reply = Reply("Final Answer: Paris", calls=(RawCall(name="search", arguments="{}", id="c1"),))
     parsed = Labelled().parse(prompt_spec(), reply)
     assert parsed.actions == ()
     assert "stands beside an action" in parsed.fault

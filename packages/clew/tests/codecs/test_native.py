@@ -77,9 +77,9 @@ def test_tags_that_are_never_closed_are_looked_at_once() -> None:
 
 def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json() -> None:
     calls = (
-        RawCall("lookup", '{"key":  "a"}', "same"),
-        RawCall("lookup", "{'key'", "same"),
-        RawCall("broken", None, "same"),
+        RawCall(name="lookup", arguments='{"key":  "a"}', id="same"),
+        RawCall(name="lookup", arguments="{'key'", id="same"),
+        RawCall(name="broken", arguments=None, id="same"),
     )
     parts = CODEC.render(prompt_spec(), step(Reply(calls=calls, finish="calls"), 4))
     assert [call.id for call in parts[0].calls] == ["call_4_1", "call_4_2", "call_4_3"]
@@ -93,7 +93,9 @@ def test_each_call_goes_back_with_an_id_of_its_own_and_arguments_that_are_json()
 
 def test_the_providers_ids_and_items_go_back_as_they_came() -> None:
     wire = Wire("openai", "gpt", {"reasoning": "sealed"})
-    reply = Reply(calls=(RawCall("lookup", '{"key":"a"}', "c9"),), finish="calls", wire=wire)
+    reply = Reply(
+        calls=(RawCall(name="lookup", arguments='{"key":"a"}', id="c9"),), finish="calls", wire=wire
+    )
     assistant, result = CODEC.render(prompt_spec(), step(reply))
     assert (assistant.wire, assistant.calls[0].id, result.call_id) == (wire, "c9", "c9")
     answer = CODEC.render(prompt_spec(), step(Reply(text="It is a.", wire=wire)))
@@ -102,7 +104,9 @@ def test_the_providers_ids_and_items_go_back_as_they_came() -> None:
 
 def test_of_a_reply_that_was_mended_what_must_go_back_does() -> None:
     wire = Wire("openai", "gpt", {"reasoning": "sealed"})
-    reply = Reply(calls=(RawCall("lookup", None, "c9"),), finish="calls", wire=wire)
+    reply = Reply(
+        calls=(RawCall(name="lookup", arguments=None, id="c9"),), finish="calls", wire=wire
+    )
     assistant, _ = CODEC.render(prompt_spec(), step(reply))
     assert (assistant.wire, assistant.calls[0].arguments) == (wire, "{}")
 
@@ -189,7 +193,10 @@ async def test_a_typed_answer_in_a_fence_ends_a_run() -> None:
 
 
 def test_what_was_mended_in_any_call_is_said() -> None:
-    calls = (RawCall("lookup", None, "a"), RawCall("lookup", '{"key": "\\ud83e"}', "b"))
+    calls = (
+        RawCall(name="lookup", arguments=None, id="a"),
+        RawCall(name="lookup", arguments='{"key": "\\ud83e"}', id="b"),
+    )
     read = CODEC.parse(prompt_spec(), Reply(calls=calls, finish="calls"))
     assert [action.fault for action in read.actions] == ["", ""]
     assert read.repairs == ("a call without arguments was read as having none", HALF)

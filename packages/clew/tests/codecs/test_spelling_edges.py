@@ -128,7 +128,9 @@ def test_a_typed_answer_may_have_the_keys_of_a_call(schema: Parameters) -> None:
 def test_calls_that_stand_in_the_text_too_count_once() -> None:
     call = '{"query": "Ada"}'
     from_text = f"I look.\n<tool_call>{ONE}</tool_call>"
-    parsed = Native().parse(prompt_spec(), Reply(from_text, calls=(RawCall("search", call, "c"),)))
+    parsed = Native().parse(
+        prompt_spec(), Reply(from_text, calls=(RawCall(name="search", arguments=call, id="c"),))
+    )
     assert (parsed.text, parsed.actions) == ("I look.", (Action("search", ADA),))
 
 

@@ -113,7 +113,7 @@ async def test_a_run_goes_on_where_a_call_was_no_call(text: str) -> None:
 
 # ------------------------------------------------------------------------ beside native calls
 
-MADE = RawCall("cancel_booking", '{"reservation_id": "r"}', "c1")
+MADE = RawCall(name="cancel_booking", arguments='{"reservation_id": "r"}', id="c1")
 CANCEL = {"reservation_id": "r"}
 
 
@@ -141,7 +141,7 @@ def test_another_call_in_the_text_is_a_fault(spelled: Spelling) -> None:
 @pytest.mark.parametrize(("asked", "text"), TEXTS, ids=range(len(TEXTS)))
 def test_words_beside_a_native_call_stay_words(asked: PromptSpec, text: str) -> None:
     name = asked.tools[0].name
-    parsed = NATIVE.parse(asked, Reply(text, calls=(RawCall(name, "{}", "c1"),)))
+    parsed = NATIVE.parse(asked, Reply(text, calls=(RawCall(name=name, arguments="{}", id="c1"),)))
     assert (parsed.fault, parsed.text, parsed.repairs) == ("", text, ())
 
 
@@ -163,7 +163,7 @@ def test_only_another_call_that_is_made_is_a_fault(text: str, fault: bool) -> No
 
 
 def test_a_mention_may_leave_out_arguments_and_a_call_in_tags_may_not() -> None:
-    made = RawCall("search", '{"query": "a", "limit": 3}', "c1")
+    made = RawCall(name="search", arguments='{"query": "a", "limit": 3}', id="c1")
     shorter = '{"name": "search", "arguments": {"query": "a"}}'
     assert not NATIVE.parse(ASKED, Reply('search(query="a")', calls=(made,))).fault
     assert NATIVE.parse(ASKED, Reply(f"<tools>{shorter}</tools>", calls=(made,))).fault
@@ -179,7 +179,7 @@ def test_a_typed_answer_beside_a_call_is_no_call() -> None:
     answer = {"type": "object", "properties": {"name": TEXT, "args": {"type": "object"}}}
     asked = prompt_spec(answer, tools=(declared("search", "query", query=TEXT),))
     text = '{"name": "search", "args": {}}'
-    call = RawCall("search", '{"query": "a"}', "c1")
+    call = RawCall(name="search", arguments='{"query": "a"}', id="c1")
     assert NATIVE.parse(asked, Reply(text, calls=(call,))).text == text
 
 

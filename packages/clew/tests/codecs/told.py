@@ -175,7 +175,10 @@ def lines(codec: Codec, specs: Mapping[str, PromptSpec]) -> Iterator[str]:
     yield "\n=== reminders"
     yield from shown(codec.tail(usual, [], 3))
     yield from shown(codec.tail(usual, ["Two steps are left.", "Be brief."], 3))
-    calls = (RawCall("search", '{"query": "x"}', "c1"), RawCall("now", None, "c1"))
+    calls = (
+        RawCall(name="search", arguments='{"query": "x"}', id="c1"),
+        RawCall(name="now", arguments=None, id="c1"),
+    )
     yield "\n=== calls of the provider"
     yield from shown(codec.render(usual, step("", LOOK, Action("now"), reply=Reply(calls=calls))))
 

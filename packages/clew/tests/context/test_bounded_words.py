@@ -92,7 +92,11 @@ def test_what_stands_in_several_places_is_counted_together() -> None:
         return wrote(
             Call("1.1", Action("look"), revision=each),
             Call("1.2", Action("look"), revision=each),
-            reply=Reply(each, reasoning=each, calls=(RawCall(each, each, each), RawCall(last))),
+            reply=Reply(
+                each,
+                reasoning=each,
+                calls=(RawCall(name=each, arguments=each, id=each), RawCall(name=last)),
+            ),
             notices=checks,
             text=each,
             fault=each,
@@ -186,7 +190,7 @@ def test_what_is_still_too_long_is_shown_as_its_text() -> None:
 @pytest.mark.parametrize(("chars", "whole"), [(NAME_CHARS, True), (NAME_CHARS + 1, False)])
 def test_a_name_is_shown_up_to_64_characters(chars: int, whole: bool) -> None:
     name = "n" * chars
-    reply = Reply(reasoning="r" * LONG, calls=(RawCall(name, "{}"),))
+    reply = Reply(reasoning="r" * LONG, calls=(RawCall(name=name, arguments="{}"),))
     one = shown(wrote(call(name), reply=reply))
     assert one.thought is not None
     for known in (one.calls[0].action, one.thought.actions[0], one.thought.reply.calls[0]):
@@ -248,7 +252,8 @@ def test_what_goes_back_word_by_word_is_whole_or_left_out(chars: int, kept: bool
 def raws(*written: tuple[str | None, Call]) -> list[str | None]:
     calls = tuple(one for _, one in written)
     reply = Reply(
-        reasoning="r" * LONG, calls=tuple(RawCall("look", arguments) for arguments, _ in written)
+        reasoning="r" * LONG,
+        calls=tuple(RawCall(name="look", arguments=arguments) for arguments, _ in written),
     )
     one = shown(wrote(*calls, reply=reply)).thought
     assert one is not None
@@ -270,7 +275,7 @@ def test_the_arguments_as_they_were_written_follow_what_is_shown_of_them() -> No
 
 
 def test_raw_calls_that_were_read_otherwise_stay_as_they_are() -> None:
-    reply = Reply(reasoning="r" * LONG, calls=(RawCall("look", "x" * LONG),))
+    reply = Reply(reasoning="r" * LONG, calls=(RawCall(name="look", arguments="x" * LONG),))
     one = shown(wrote(reply=reply)).thought
     assert one is not None
     assert one.reply.calls == reply.calls
@@ -278,7 +283,9 @@ def test_raw_calls_that_were_read_otherwise_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("chars", [200, 201])
 def test_an_id_that_no_provider_gives_is_left_out(chars: int) -> None:
-    reply = Reply(reasoning="r" * LONG, calls=(RawCall("look", "{}", "i" * chars),))
+    reply = Reply(
+        reasoning="r" * LONG, calls=(RawCall(name="look", arguments="{}", id="i" * chars),)
+    )
     one = shown(wrote(call(), reply=reply)).thought
     assert one is not None
     assert one.reply.calls[0].id == ("i" * chars if chars == 200 else "")

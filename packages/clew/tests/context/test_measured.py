@@ -67,7 +67,7 @@ def long_talk(steps: int) -> Talk:
     numbers[-1] = json.dumps({"where": "Brannock"})
     turns = [
         Turn(
-            Reply("", (RawCall("page", one, f"c{place}"),), "calls"),
+            Reply("", (RawCall(name="page", arguments=one, id=f"c{place}"),), "calls"),
             (Seen(page_text(place), ok=True),),
             "",
             (),

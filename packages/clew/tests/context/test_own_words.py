@@ -50,7 +50,9 @@ def save(text: str) -> str:
 
 
 def raw(name: str, arguments: str, id: str = "call_1") -> Reply:  # noqa: A002 - the field's name
-    return Reply(calls=(RawCall(name, arguments, id),), finish="calls", usage=USAGE)
+    return Reply(
+        calls=(RawCall(name=name, arguments=arguments, id=id),), finish="calls", usage=USAGE
+    )
 
 
 def text(said: str, **more: Any) -> Reply:
@@ -83,14 +85,19 @@ REFUSED: dict[str, Reply] = {
     "a tool with a long name": raw(X, "{}"),
     "an id that is long": raw("look", encode({"query": X + X}).decode(), id=X),
     "twenty calls": Reply(
-        calls=tuple(RawCall("look", encode({"q": X}).decode(), f"c{n}") for n in range(20)),
+        calls=tuple(
+            RawCall(name="look", arguments=encode({"q": X}).decode(), id=f"c{n}") for n in range(20)
+        ),
         finish="calls",
         usage=USAGE,
     ),
     "a text that was cut": text(X, finish="length"),
     "words and a call that cannot be read": text(f'<tool_call>{{"name": "save", "text": "{X}'),
     "a thought beside refused arguments": Reply(
-        WORDS, (RawCall("look", '{"query": 1}', "c"),), finish="calls", usage=USAGE
+        WORDS,
+        (RawCall(name="look", arguments='{"query": 1}', id="c"),),
+        finish="calls",
+        usage=USAGE,
     ),
     "an answer by finish of a wrong type": raw("finish", encode({"answer": [X]}).decode()),
 }

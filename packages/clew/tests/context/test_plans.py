@@ -60,11 +60,14 @@ def long_run(steps: int = 3, chars: int = 400) -> Trajectory:
     return record(*rows)
 
 
+TWO_CALLS = (RawCall(name="look", arguments='{"a":1}'), RawCall(name="ask"))
+
+
 @pytest.mark.parametrize(
     ("events", "chars"),
     [
         ((thought(reply=Reply("x" * 40)),), 40),
-        ((thought(reply=Reply(calls=(RawCall("look", '{"a":1}'), RawCall("ask")))),), 14),
+        ((thought(reply=Reply(calls=TWO_CALLS)),), 14),
         ((thought(look()), Observation("1.1", "x" * 80)), 80),
         ((thought(look()), Observation("1.1", {"a": 1})), 7),
         ((thought(), said("x" * 8), said("x" * 8)), 16),

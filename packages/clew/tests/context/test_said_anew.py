@@ -246,7 +246,7 @@ def test_a_compaction_a_rewind_and_a_word_change_what_was_rendered() -> None:
 def test_a_part_is_told_apart_by_all_that_is_said_in_it() -> None:
     base = Part("user", "a")
     others = [
-        Part("assistant", "a"), Part("user", "b"), Part("user", "a", calls=(RawCall("x"),)),
+        Part("assistant", "a"), Part("user", "b"), Part("user", "a", calls=(RawCall(name="x"),)),
         Part("user", "a", call_id="1"), Part("user", "a", name="n"),
         Part("user", "a", wire=Wire("p", "m")),
         Part("user", "a", attachments=(Image("i/p", blob="b"),)),

@@ -44,7 +44,16 @@ def said(text: str, **more: Any) -> Note:
         ((), 10),
         ((said("x" * 20), said("x" * 20, source="check")), 20),
         ((thought(reply=Reply("x" * 40)),), 20),
-        ((thought(reply=Reply(calls=(RawCall("look", '{"a":1}x'), RawCall("look" * 2)))),), 15),
+        (
+            (
+                thought(
+                    reply=Reply(
+                        calls=(RawCall(name="look", arguments='{"a":1}x'), RawCall(name="look" * 2))
+                    )
+                ),
+            ),
+            15,
+        ),
         ((thought(look()), Observation("1.1", "x" * 80)), 30),
         ((thought(look()), Observation("1.1", "", images=(Image("a/b"), Image("a/b")))), 2_010),
         ((thought(look(), look()), Observation("1.2", "x" * 40)), 20),

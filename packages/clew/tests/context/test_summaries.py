@@ -70,7 +70,7 @@ async def test_one_that_is_no_shorter_than_what_it_is_of_is_not_kept(
 
 
 async def test_what_is_none_is_paid_for_and_the_earlier_one_stays() -> None:
-    call = Reply("text", (RawCall("look", "{}"),), usage=Usage(7))
+    call = Reply("text", (RawCall(name="look", arguments="{}"),), usage=Usage(7))
     for reply in (call, Reply(" \n", usage=Usage(7))):
         less = await after(reply, run())
         assert (less.summary, less.usage, less.tokens) == (LESS.summary, Usage(7), 100)

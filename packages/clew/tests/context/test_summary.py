@@ -66,7 +66,7 @@ async def test_a_run_cut_anywhere_goes_on_with_the_summaries_it_has() -> None:
     "reply",
     [
         Reply(),
-        Reply(text="I read on.", calls=(RawCall("1", "page", '{"number": 1}'),)),
+        Reply(text="I read on.", calls=(RawCall(name="page", arguments='{"number": 1}', id="1"),)),
         Reply(text="a word " * 100_000),
     ],
     ids=["empty", "a call", "long"],

@@ -106,7 +106,7 @@ async def two_answers(*script: Reply, **options: object) -> tuple[Result, list[s
 
 def finishing(*arguments: str) -> Reply:
     """A reply that calls finish several times."""
-    calls = [RawCall("finish", args, f"c{n}") for n, args in enumerate(arguments)]
+    calls = [RawCall(name="finish", arguments=args, id=f"c{n}") for n, args in enumerate(arguments)]
     return Reply(calls=tuple(calls), finish="calls")
 
 

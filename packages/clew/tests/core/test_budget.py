@@ -194,7 +194,10 @@ class TestReserving:
 
 async def long_one(usage: Usage | None = None) -> Trajectory:
     """A record with one thought and one long observation."""
-    reply = Reply(calls=(RawCall("lookup", '{"key":"x"}', "c"),), usage=usage or Usage(100, 10))
+    reply = Reply(
+        calls=(RawCall(name="lookup", arguments='{"key":"x"}', id="c"),),
+        usage=usage or Usage(100, 10),
+    )
     journal = await Journal.create(
         MemoryStore(), Started(text_parts("What?"), PLAIN.spec, SCHEMA), "run"
     )

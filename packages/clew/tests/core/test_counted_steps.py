@@ -59,7 +59,7 @@ class CountingModel:
             return Reply("done")
         told = sum(len(part.text) for part in prompt) // 2  # as many as Chinese may have
         self._calls = 0
-        call = RawCall("page", f'{{"number": {self.steps}}}', f"c{self.steps}")
+        call = RawCall(name="page", arguments=f'{{"number": {self.steps}}}', id=f"c{self.steps}")
         sys.setprofile(self._count)
         return Reply(calls=(call,), finish="calls", usage=Usage(told, 1))
 

@@ -30,7 +30,9 @@ ENDS = ["done", "did nothing", "unknown", "denied"]
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
 
-SEND = Reply(calls=(RawCall("send", '{"text": "X"}', "an id of its own"),), finish="calls")
+SEND = Reply(
+    calls=(RawCall(name="send", arguments='{"text": "X"}', id="an id of its own"),), finish="calls"
+)
 
 
 class Post:

@@ -555,12 +555,20 @@ class TestOtherRuns:
 
 class TestIds:
     def test_of_a_provider_name_calls(self) -> None:
-        reply = Reply(calls=(RawCall("look", "{}", "c1"), RawCall("look", "{}", "")))
+        reply = Reply(
+            calls=(
+                RawCall(name="look", arguments="{}", id="c1"),
+                RawCall(name="look", arguments="{}", id=""),
+            )
+        )
         run = record(thought(look(), look(), reply=reply))
         assert [call.id for call in run.calls] == ["c1", ""]
         assert run.by_id("c1") == [run.calls[0]]
         assert run.by_id("") == run.by_id("c2") == []
-        more(run, thought(look(), reply=Reply(calls=(RawCall("look", "{}", "c1"),))))
+        more(
+            run,
+            thought(look(), reply=Reply(calls=(RawCall(name="look", arguments="{}", id="c1"),))),
+        )
         assert [call.key for call in run.by_id("c1")] == ["1.1", "2.1"]
         other = record(thought(look(), reply=reply))
         assert other.by_id("c1") == [], "where they were read otherwise"

@@ -326,7 +326,7 @@ async def test_an_id_that_comes_again_is_the_same_call(tmp_path: Path) -> None:
     """As without the waiting: the server sends a call twice, and it is made once."""
 
     def call(name: str, text: str, id_: str) -> Reply:
-        raw = RawCall(name, encode({"text": text}).decode(), id_)
+        raw = RawCall(name=name, arguments=encode({"text": text}).decode(), id=id_)
         return Reply(calls=(raw,), finish="calls")
 
     put = call("put", "two", "fe90cc71aa")
@@ -342,7 +342,7 @@ async def test_an_id_that_comes_again_is_the_same_call(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2])
 async def test_what_was_put_off_in_the_last_step_is_made_once(tmp_path: Path, times: int) -> None:
     """Its turn comes in the step of its reply, and it is none that the provider sent again."""
-    raw = RawCall("send", encode({"text": "one"}).decode(), "a01bb45c99")
+    raw = RawCall(name="send", arguments=encode({"text": "one"}).decode(), id="a01bb45c99")
     model = ScriptedModel([Reply(calls=(raw,) * times, finish="calls")])
     ledger, store = Ledger(tmp_path / "effects"), MemoryStore()
     limits = Limits(steps=1, landing=False)

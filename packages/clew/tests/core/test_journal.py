@@ -277,7 +277,7 @@ async def test_known_secrets_are_blotted_out_wherever_they_stand(secret: str) ->
         json.dumps({"k": secret}),
         encode({"k": secret}).decode().replace("/", "\\/"),
     ):
-        calls = (RawCall("look", arguments, secret),)
+        calls = (RawCall(name="look", arguments=arguments, id=secret),)
         reply = Reply(calls=calls, wire=Wire("p", "m", [{"args": arguments}]))
         action = Action("look", {"k": {secret: [secret]}})
         await journal.record(Thought(reply, PRINTS, actions=(action,), repairs=(secret,)))

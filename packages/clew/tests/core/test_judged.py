@@ -237,7 +237,7 @@ class TestACall:
 
 class TestTheSameCall:
     def run(self, *ids: str, x: tuple[int, ...] = (1, 1), together: bool = True) -> Trajectory:
-        raw = tuple(RawCall("look", "{}", id_) for id_ in ids)
+        raw = tuple(RawCall(name="look", arguments="{}", id=id_) for id_ in ids)
         actions = tuple(look(x=one) for one in x)
         if together:
             return record(thought(*actions, reply=Reply(calls=raw)))
@@ -285,13 +285,13 @@ class TestTheSameCall:
         unsafe = agent(tools=[tool(effect="unsafe")])
         run = self.run("abcdefgh", "abcdefgh", together=False)
         (same,) = await said(unsafe, run, "2.1")
-        reply = Reply(calls=(RawCall("look", "{}", "abcdefgh"),))
+        reply = Reply(calls=(RawCall(name="look", arguments="{}", id="abcdefgh"),))
         more(run, same, thought(look(x=1), reply=reply))
         assert await said(unsafe, run, "3.1") == []
 
     async def test_that_did_not_happen_decides_nothing(self) -> None:
         unsafe = agent(tools=[tool(effect="unsafe")])
-        reply = Reply(calls=(RawCall("look", "{}", "abcdefgh"),))
+        reply = Reply(calls=(RawCall(name="look", arguments="{}", id="abcdefgh"),))
         undone = Observation("1.1", "x", ok=False, effect="unsafe", outcome="not_done")
         run = record(thought(look(x=1), reply=reply), undone, thought(look(x=1), reply=reply))
         assert await said(unsafe, run, "2.1") == []

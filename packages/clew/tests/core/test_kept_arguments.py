@@ -62,7 +62,11 @@ def forbid(call: Any, trajectory: Any) -> Verdict:
 
 def writes(arguments: str, name: str = "write") -> Reply:
     return Reply(
-        calls=(RawCall(name, arguments, "c1"), RawCall("look", "{}", "c2")), finish="calls"
+        calls=(
+            RawCall(name=name, arguments=arguments, id="c1"),
+            RawCall(name="look", arguments="{}", id="c2"),
+        ),
+        finish="calls",
     )
 
 
@@ -152,7 +156,7 @@ async def test_so_does_one_that_cannot_be_read(text: str, tmp_path: Path) -> Non
 
 async def test_a_call_that_stands_in_the_text_too_is_kept_in_neither(tmp_path: Path) -> None:
     text = f'<tool_call>{{"name": "write", "arguments": {ARGUMENTS}}}</tool_call>'
-    said = Reply(text, (RawCall("write", ARGUMENTS, "c1"),), "calls")
+    said = Reply(text, (RawCall(name="write", arguments=ARGUMENTS, id="c1"),), "calls")
     assert reply_of(await record_of(agent(said), tmp_path)).ending == TOO_LONG
 
 

@@ -54,7 +54,7 @@ async def test_long_arguments_are_stored_once(maker: Maker, tmp_path: Path) -> N
 async def test_a_text_that_says_something_else_has_a_blob_of_its_own(raw: str | None) -> None:
     store = MemoryStore()
     journal = await Journal.create(store, STARTED, "r")
-    calls = (RawCall("write", None if raw is None else raw % LONG),)
+    calls = (RawCall(name="write", arguments=None if raw is None else raw % LONG),)
     actions = (Action("write", {"text": LONG}), Action("write", {"text": "short"}))
     await journal.record(Thought(Reply(calls=calls), PRINTS, actions=actions))
     again = await load(store, "r")

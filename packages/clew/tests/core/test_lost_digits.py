@@ -70,7 +70,7 @@ async def paid(form: str, kind: Any, value: str) -> tuple[list[str], str]:
     codec, written = FORMS[form]
     reply: Any = written.format(value)
     if not written:
-        call = RawCall("pay", f'{{"it": {value}}}', "q")
+        call = RawCall(name="pay", arguments=f'{{"it": {value}}}', id="q")
         reply = Reply(calls=(call,), finish="calls")
     agent = Agent(ScriptedModel([reply, ENDS[codec]]), [tool(pay)], codec=codec)
     store = MemoryStore()

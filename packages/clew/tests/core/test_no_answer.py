@@ -159,7 +159,7 @@ async def test_an_empty_reply_is_not_put_into_the_models_mouth() -> None:
 
 
 async def test_half_a_character_of_any_model_is_mended_and_named() -> None:
-    calls = (RawCall("lookup", '{"key": "a\ud83d"}', "c1"),)
+    calls = (RawCall(name="lookup", arguments='{"key": "a\ud83d"}', id="c1"),)
     odd = Reply("cut \ud83d", calls=calls, finish="calls", usage=Usage(7, 1))
     result, thoughts = await ended(odd, say("ok"))
     assert result.answer == "ok"
@@ -172,7 +172,7 @@ async def test_half_a_character_of_any_model_is_mended_and_named() -> None:
 )
 async def test_a_key_that_is_given_twice_is_a_fault_of_the_arguments(arguments: str) -> None:
     store = MemoryStore()
-    twice = Reply(calls=(RawCall("lookup", arguments, "c1"),), finish="calls")
+    twice = Reply(calls=(RawCall(name="lookup", arguments=arguments, id="c1"),), finish="calls")
     agent = Agent(model=ScriptedModel([twice, say("ok")]), tools=[lookup])
     result = await run(agent, "What?", store=store)
     call = (await read(result.run_id, store=store)).call("1.1")

@@ -267,17 +267,23 @@ class TestBlobs:
     async def test_hold_long_arguments_as_they_were_written(self) -> None:
         text = '{"x": "' + LONG + '"}'
         action, other = look(x=LONG), look(y=LONG)
-        same = RawCall("look", encode(action.args).decode())
+        same = RawCall(name="look", arguments=encode(action.args).decode())
         event = thought(
-            action, other, reply=Reply(calls=(same, RawCall("look", text), RawCall("a")))
+            action,
+            other,
+            reply=Reply(calls=(same, RawCall(name="look", arguments=text), RawCall(name="a"))),
         )
         body, blobs, kept, read = await self.back(event)
         assert len(blobs) == 3, "what was written with blanks, and what two of them say"
         assert len(body) < 1_000
         assert read == event == kept
-        broken = thought(look(x=1), reply=Reply(calls=(RawCall("look", "{" + LONG),)))
+        broken = thought(
+            look(x=1), reply=Reply(calls=(RawCall(name="look", arguments="{" + LONG),))
+        )
         assert (await self.back(broken))[3] == broken
-        short = thought(look(x=1), reply=Reply(calls=(RawCall("look", LONG[:-400]),)))
+        short = thought(
+            look(x=1), reply=Reply(calls=(RawCall(name="look", arguments=LONG[:-400]),))
+        )
         assert (await self.back(short))[1] == {}
 
     async def test_hold_what_a_call_left(self) -> None:
@@ -301,11 +307,16 @@ class TestBlobs:
         assert (await self.back(bare))[1:] == ({}, bare, bare)
 
     def test_are_named_by_nobody_else(self) -> None:
-        reply = Reply(calls=(RawCall("look", "{}", blob="b"), RawCall("a", "{}")))
+        reply = Reply(
+            calls=(
+                RawCall(name="look", arguments="{}", blob="b"),
+                RawCall(name="a", arguments="{}"),
+            )
+        )
         event: Any = without_blobs(thought(Action("look", blob="b"), look(), reply=reply))
         assert [call.blob for call in event.reply.calls] == ["", ""]
         assert [action.blob for action in event.actions] == ["", ""]
-        plain = thought(look(), reply=Reply(calls=(RawCall("a", "{}"),)))
+        plain = thought(look(), reply=Reply(calls=(RawCall(name="a", arguments="{}"),)))
         assert without_blobs(plain) is plain
         asks = Suspended("1.1", (Action("look", {"x": 1}, blob="b"),))
         assert without_blobs(asks) == Suspended("1.1", (look(x=1),))

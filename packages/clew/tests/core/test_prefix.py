@@ -136,7 +136,7 @@ class Counting:
             self._made = 0
         if self.asked > max(self.at):
             return Reply("done")
-        call = RawCall("page", f'{{"number": {self.asked}}}', f"c{self.asked}")
+        call = RawCall(name="page", arguments=f'{{"number": {self.asked}}}', id=f"c{self.asked}")
         if self.asked in self.at:
             sys.setprofile(self._count)
         return Reply(calls=(call,), finish="calls", usage=self.usage)
@@ -195,7 +195,8 @@ async def test_a_call_costs_the_same_calls_among_a_thousand_as_among_a_hundred(m
             made += event in {"call", "c_call"}
 
         calls = tuple(
-            RawCall("page", f'{{"number": {each}}}', f"c{each}") for each in range(number)
+            RawCall(name="page", arguments=f'{{"number": {each}}}', id=f"c{each}")
+            for each in range(number)
         )
         model = watched(Reply(calls=calls, finish="calls"), say("done"))
         limits = Limits(tool_calls=1_000_000, calls_per_step=most)

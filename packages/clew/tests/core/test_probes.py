@@ -99,7 +99,7 @@ def lines(*each: str) -> str:
 OK = "Thought: done\nFinal Answer: ok"
 SAID = '{"thought": "So it is.", "action": "finish", "args": {"answer": "ok"}}'
 DONE = "Thought 2: done\nAction 2: Finish[ok]"
-CALL = RawCall("search", '{"query": "a"}', "c1")
+CALL = RawCall(name="search", arguments='{"query": "a"}', id="c1")
 
 PROBES = [
     # what comparable systems were probed with
@@ -128,7 +128,12 @@ PROBES = [
     ),
     Probe(
         "malformed JSON arguments are refused and nothing is called",
-        [Reply(calls=(RawCall("search", '{"query": "a"', "c1"),), finish="calls"), say("ok")],
+        [
+            Reply(
+                calls=(RawCall(name="search", arguments='{"query": "a"', id="c1"),), finish="calls"
+            ),
+            say("ok"),
+        ],
         told="not JSON",
     ),
     Probe(
@@ -180,12 +185,15 @@ PROBES = [
     ),
     Probe(
         "a call without the arguments key",
-        [Reply(calls=(RawCall("ping", None, "c1"),), finish="calls"), say("ok")],
+        [Reply(calls=(RawCall(name="ping", arguments=None, id="c1"),), finish="calls"), say("ok")],
         made=[("ping", None)],
     ),
     Probe(
         "a call without the arguments it needs",
-        [Reply(calls=(RawCall("search", None, "c1"),), finish="calls"), say("ok")],
+        [
+            Reply(calls=(RawCall(name="search", arguments=None, id="c1"),), finish="calls"),
+            say("ok"),
+        ],
         told="query",
     ),
     Probe(
@@ -230,7 +238,10 @@ PROBES = [
     ),
     Probe(
         "the same provider id for two calls of one reply",
-        [Reply(calls=(CALL, RawCall("ping", "{}", "c1")), finish="calls"), say("ok")],
+        [
+            Reply(calls=(CALL, RawCall(name="ping", arguments="{}", id="c1")), finish="calls"),
+            say("ok"),
+        ],
         made=[("search", "a"), ("ping", None)],
     ),
     Probe("a refusal is a fault", [Reply(text="No.", finish="refusal"), say("ok")], told="refused"),

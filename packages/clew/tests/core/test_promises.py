@@ -523,7 +523,9 @@ DEEP = "[" * 100_000
 
 async def test_json_that_is_nested_without_end_is_a_fault_of_the_reply() -> None:
     script: list[Line] = [
-        Reply(calls=(RawCall("lookup", f'{{"key": {DEEP}', "c"),), finish="calls"),
+        Reply(
+            calls=(RawCall(name="lookup", arguments=f'{{"key": {DEEP}', id="c"),), finish="calls"
+        ),
         Reply(text=f"<tool_call>{{{DEEP}}}</tool_call>"),
         say("ok"),
     ]
@@ -550,7 +552,7 @@ async def test_what_only_an_empty_stack_could_read_again_is_not_recorded() -> No
     work = Tool("work", "Work.", {"type": "object"}, call, effect="read")
     deep = f'{{"key": {_nested(800)}}}'
     script: list[Any] = [
-        Reply(calls=(RawCall("work", deep, "c"),), finish="calls"),
+        Reply(calls=(RawCall(name="work", arguments=deep, id="c"),), finish="calls"),
         Reply(text=f'<tool_call>{{"name": "work", "arguments": {deep}}}</tool_call>'),
         act("work"),
         Reply(text=_nested(800)),

@@ -163,7 +163,9 @@ async def record(event: AnyEvent) -> None:
     "event",
     [
         msgspec.structs.replace(THOUGHT, actions=(Action("a", {"b": 1}, blob="no digest"),)),
-        msgspec.structs.replace(THOUGHT, reply=Reply(calls=(RawCall("a", "{}", blob="00" * 32),))),
+        msgspec.structs.replace(
+            THOUGHT, reply=Reply(calls=(RawCall(name="a", arguments="{}", blob="00" * 32),))
+        ),
         Suspended("1.1", (Action("a", {"b": 1}, blob="no digest"),)),
     ],
     ids=["format", "model", "tool"],

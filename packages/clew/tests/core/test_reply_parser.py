@@ -54,7 +54,9 @@ class Parser:
             return Reply("I do not know.", usage=usage)
         if self.text:
             return Reply(f"Action: {name}\nAction Input: {encode(args).decode()}", usage=usage)
-        return Reply("", (RawCall(name, encode(args).decode()),), "calls", usage=usage)
+        return Reply(
+            "", (RawCall(name=name, arguments=encode(args).decode()),), "calls", usage=usage
+        )
 
 
 @dataclass

@@ -259,7 +259,7 @@ async def test_a_model_that_goes_back_by_itself_is_told_and_not_held() -> None:
         return any("were a wrong branch" in part.text for part in prompt)
 
     def writes(prompt: Prompt) -> Move | Reply:
-        again = RawCall("send", '{"to": "ada"}', "an id of its own")
+        again = RawCall(name="send", arguments='{"to": "ada"}', id="an id of its own")
         return Reply(calls=(again,), finish="calls") if went_back(prompt) else SEND
 
     def goes_back(prompt: Prompt) -> Move:

@@ -76,7 +76,7 @@ def replies(*steps: Asked) -> list[Any]:
         *(
             Reply(
                 calls=tuple(
-                    RawCall(name, msgspec.json.encode(args).decode(), id_)
+                    RawCall(name=name, arguments=msgspec.json.encode(args).decode(), id=id_)
                     for id_, name, args in calls
                 ),
                 finish="calls",
@@ -340,7 +340,7 @@ async def test_an_answer_that_was_rejected_may_be_given_again() -> None:
 
 
 async def test_arguments_that_cannot_be_read_are_told_again() -> None:
-    bad = Reply(calls=(RawCall("pay", "{", "call_9fK2abQ"),), finish="calls")
+    bad = Reply(calls=(RawCall(name="pay", arguments="{", id="call_9fK2abQ"),), finish="calls")
     bank, store = Bank(), MemoryStore()
     agent = Agent(model=ScriptedModel([bad, bad, say("done")]), tools=bank.tools())
     result = await run(agent, "Pay.", store=store)

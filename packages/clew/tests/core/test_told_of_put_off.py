@@ -65,7 +65,7 @@ async def test_what_goes_ahead_with_a_ruling_is_listed_with_the_call_it_waits_fo
 
 @pytest.mark.parametrize("tokens", [100, 50_000])
 async def test_a_bound_at_which_nobody_is_asked_says_so(tmp_path: Path, tokens: int) -> None:
-    calls = (RawCall("lookup", '{"key": "a"}'),)
+    calls = (RawCall(name="lookup", arguments='{"key": "a"}'),)
     look = Reply(calls=calls, finish="calls", usage=Usage(input=tokens))
     script: list[Move | Reply] = [act("send", text="one"), look, say("sent"), say("sent")]
     office = Office(tmp_path, script, limits=Limits(tokens=10_000))

@@ -36,7 +36,7 @@ async def over(
 def step(reply: Reply, *results: str) -> tuple[Part, ...]:
     """A step as the native codec writes it: what the model said, and what came of its calls."""
     calls = tuple(
-        RawCall(call.name, call.arguments or "{}", call.id or f"call_1_{place}")
+        RawCall(name=call.name, arguments=call.arguments or "{}", id=call.id or f"call_1_{place}")
         for place, call in enumerate(reply.calls, start=1)
     )
     return (

@@ -223,7 +223,7 @@ async def test_arguments_that_came_with_the_beginning_of_a_call() -> None:
     call = {"type": "tool_use", "id": "a", "name": "search", "input": {"query": "x"}}
     start = event("content_block_start", index=0, content_block=call)
     reply = await stream(start, end("tool_use"), event("message_stop"))
-    assert reply.calls == (RawCall("search", '{"query":"x"}', "a"),)
+    assert reply.calls == (RawCall(name="search", arguments='{"query":"x"}', id="a"),)
 
 
 async def test_a_block_that_never_began_is_text() -> None:

@@ -61,7 +61,10 @@ def over(
 
 def reply(say: Say) -> Reply:
     """What is said, as a scripted model gives it back."""
-    calls = [RawCall(name, args, f"call_{n}") for n, (name, args) in enumerate(say.calls)]
+    calls = [
+        RawCall(name=name, arguments=args, id=f"call_{n}")
+        for n, (name, args) in enumerate(say.calls)
+    ]
     usage = say.usage if isinstance(say.usage, Usage) else Usage(5, 5, estimated=say.usage == {})
     finish: Any = say.finish or ("calls" if calls else "stop")
     usage = msgspec.structs.replace(usage, cost=0.0)
@@ -222,7 +225,7 @@ def prefer(reply: Reply, prompt: Prompt) -> Reply:
 
 
 def insist(reply: Reply, prompt: Prompt) -> Reply:
-    more = {"calls": (RawCall("look", "{}"),)} if prompt.calls == "none" else {}
+    more = {"calls": (RawCall(name="look", arguments="{}"),)} if prompt.calls == "none" else {}
     return msgspec.structs.replace(reply, **more)
 
 
@@ -231,7 +234,9 @@ def reverse(reply: Reply, prompt: Prompt) -> Reply:
 
 
 def alias(reply: Reply, prompt: Prompt) -> Reply:
-    calls = [RawCall(call.name.replace(".", "_"), call.arguments) for call in reply.calls]
+    calls = [
+        RawCall(name=call.name.replace(".", "_"), arguments=call.arguments) for call in reply.calls
+    ]
     return msgspec.structs.replace(reply, calls=tuple(calls))
 
 

@@ -31,8 +31,8 @@ async def test_text_calls_and_thoughts_arrive_together(streamed: bool) -> None:
     assert answer.text == "Let me see. "
     assert answer.reasoning == "What is é?"
     assert answer.calls == (
-        RawCall("search", '{"query":"é  é","n":1.0,"e":1E400}', "call_0"),
-        RawCall("search", None, "call_1"),
+        RawCall(name="search", arguments='{"query":"é  é","n":1.0,"e":1E400}', id="call_0"),
+        RawCall(name="search", arguments=None, id="call_1"),
     )
     assert answer.finish == "calls"
     assert answer.wire is not None
@@ -47,7 +47,7 @@ async def test_calls_of_older_models_have_no_ids(streamed: bool) -> None:
     said = Say("", calls=[("search", "{}")])
     async with over([said], ids=False) as (model, _, _):
         answer = await model.complete(ask(tools=TOOLS), watcher(streamed=streamed))
-    assert answer.calls == (RawCall("search", "{}"),)
+    assert answer.calls == (RawCall(name="search", arguments="{}"),)
 
 
 BLOCKED = Say(None, refusal="This is not allowed.")

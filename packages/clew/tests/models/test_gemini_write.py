@@ -240,7 +240,7 @@ async def test_arguments_go_out_sign_by_sign_and_always_as_an_object(
     arguments: str | None, sent: bytes | None
 ) -> None:
     parts = (
-        Part("assistant", "", calls=(RawCall("search", arguments, "1"),)),
+        Part("assistant", "", calls=(RawCall(name="search", arguments=arguments, id="1"),)),
         Part("tool", "ok", call_id="1", name="search"),
     )
     async with over([Say("Ok.")]) as (model, server, _):

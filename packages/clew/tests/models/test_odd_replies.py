@@ -108,7 +108,7 @@ async def test_a_call_of_a_custom_tool_has_its_name_and_its_input(streamed: bool
     async with over([said]) as (model, _, _):
         asked = ask(tools=(tool("search"),))
         reply = await model.complete(asked, listener([]) if streamed else None)
-    assert reply.calls == (RawCall("search", "Ada", "c1"),)
+    assert reply.calls == (RawCall(name="search", arguments="Ada", id="c1"),)
     assert reply.wire is None
 
 
@@ -117,7 +117,7 @@ async def test_a_custom_tool_of_the_responses_api_has_its_name_and_its_input() -
     said = Send(msgspec.json.encode({"status": "completed", "output": [item]}))
     async with over([said], make=openai_responses) as (model, _, _):
         reply = await model.complete(ask(tools=(tool("search"),)))
-    assert reply.calls == (RawCall("search", "Ada", "c1"),)
+    assert reply.calls == (RawCall(name="search", arguments="Ada", id="c1"),)
 
 
 CUT = [

@@ -77,7 +77,7 @@ async def test_a_call_in_a_message_after_deltas_counts_once() -> None:
     events = [delta(tool_calls=[called]), event(choices=[last]), delta("tool_calls"), DONE]
     async with over([Send(b"".join(events), SSE)]) as (model, _, _):
         reply = await model.complete(ask(tools=(tool("search"),)), listener([]))
-    assert reply.calls == (RawCall("search", "{}", "a9"),)
+    assert reply.calls == (RawCall(name="search", arguments="{}", id="a9"),)
 
 
 def begin(index: int, **block: Any) -> bytes:
@@ -205,4 +205,4 @@ async def test_a_number_for_an_id_is_one(id_: float, streamed: bool) -> None:
         reply = await model.complete(
             ask(tools=(tool("search"),)), listener([]) if streamed else None
         )
-    assert reply.calls == (RawCall("search", "{}", str(id_)),)
+    assert reply.calls == (RawCall(name="search", arguments="{}", id=str(id_)),)

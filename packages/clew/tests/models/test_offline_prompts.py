@@ -44,7 +44,9 @@ async def test_the_text_is_streamed_in_one_piece() -> None:
     tools = (calc(), finish_tool(TEXT))
     reply = await OfflineModel().complete(prompt("1 + 1", tools=tools), show)
     assert shown == [reply.text]
-    assert reply.calls == (RawCall("calc", '{"expression":"1 + 1"}', "offline_1"),)
+    assert reply.calls == (
+        RawCall(name="calc", arguments='{"expression":"1 + 1"}', id="offline_1"),
+    )
     assert reply.finish == "calls"
 
 
@@ -63,7 +65,7 @@ async def test_an_answer_of_another_shape_is_given_as_text(
 ) -> None:
     tools = (calc(), finish_tool(schema))
     parts = [
-        Part("assistant", "", (RawCall("calc", '{"expression":"1 + 1"}', "a"),)),
+        Part("assistant", "", (RawCall(name="calc", arguments='{"expression":"1 + 1"}', id="a"),)),
         Part("tool", '{"result":"2"}\nHINT: well done', call_id="a", name="calc"),
     ]
     reply = await OfflineModel().complete(prompt("1 + 1", parts, tools=tools))

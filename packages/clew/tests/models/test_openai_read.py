@@ -29,8 +29,8 @@ async def test_text_and_calls_arrive_together_and_verbatim(streamed: bool) -> No
         reply = await model.complete(ask(tools=TOOLS), watcher(streamed=streamed))
     assert reply.text == "Let me see. "
     assert reply.calls == (
-        RawCall("search", '{ "query":\n"é" }', "call_0"),
-        RawCall("search", None, "call_1"),
+        RawCall(name="search", arguments='{ "query":\n"é" }', id="call_0"),
+        RawCall(name="search", arguments=None, id="call_1"),
     )
     assert reply.finish == "calls"
     assert reply.wire is None
@@ -120,10 +120,10 @@ async def test_older_and_other_dialects_of_a_plain_reply() -> None:
         legacy, blocks, objects, unnumbered, empty = [
             await model.complete(ask(tools=TOOLS)) for _ in script
         ]
-    assert legacy.calls == (RawCall("search", "{}"),)
+    assert legacy.calls == (RawCall(name="search", arguments="{}"),)
     assert (blocks.text, blocks.wire) == ("Hi.", None)
-    assert objects.calls == (RawCall("search", '{"query":"x"}'),)
-    assert unnumbered.calls == (RawCall("a"), RawCall(""))
+    assert objects.calls == (RawCall(name="search", arguments='{"query":"x"}'),)
+    assert unnumbered.calls == (RawCall(name="a"), RawCall(name=""))
     assert (empty.text, empty.calls, empty.finish, empty.model) == ("", (), "cut", "scripted")
 
 

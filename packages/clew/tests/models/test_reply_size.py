@@ -77,20 +77,30 @@ OWN: Final = {
     "text": Reply(LONG),
     "reasoning": Reply("Yes.", reasoning=LONG),
     "text and reasoning": Reply(LONG[: REPLY_BYTES * 2 // 3], reasoning=LONG[: REPLY_BYTES // 2]),
-    "arguments": Reply(calls=(RawCall("look", encode({"query": LONG}).decode(), "c"),)),
+    "arguments": Reply(
+        calls=(RawCall(name="look", arguments=encode({"query": LONG}).decode(), id="c"),)
+    ),
     "calls": Reply(
         calls=tuple(
-            RawCall("look", encode({"query": LONG[: REPLY_BYTES // 4]}).decode(), f"call_{n}")
+            RawCall(
+                name="look",
+                arguments=encode({"query": LONG[: REPLY_BYTES // 4]}).decode(),
+                id=f"call_{n}",
+            )
             for n in range(5)
         ),
         finish="calls",
     ),
-    "no JSON": Reply(calls=(RawCall("look", LONG, "c"),), finish="calls"),
-    "a name": Reply(calls=(RawCall(LONG, "{}", "c"),), finish="calls"),
-    "an id": Reply(calls=(RawCall("look", '{"query": "x"}', LONG),), finish="calls"),
+    "no JSON": Reply(calls=(RawCall(name="look", arguments=LONG, id="c"),), finish="calls"),
+    "a name": Reply(calls=(RawCall(name=LONG, arguments="{}", id="c"),), finish="calls"),
+    "an id": Reply(
+        calls=(RawCall(name="look", arguments='{"query": "x"}', id=LONG),), finish="calls"
+    ),
     "a text that it calls cut": Reply(LONG, finish="length"),
     "many calls": Reply(
-        calls=tuple(RawCall("look", '{"query": "x"}', f"c{n}") for n in range(1_000_000)),
+        calls=tuple(
+            RawCall(name="look", arguments='{"query": "x"}', id=f"c{n}") for n in range(1_000_000)
+        ),
         finish="calls",
     ),
 }

@@ -187,7 +187,7 @@ async def test_calls_become_the_tool_choice(calls: Any, expected: str | None) ->
 async def test_names_and_ids_are_made_legal_and_names_come_back() -> None:
     long = "x" * 65
     parts = (
-        Part("assistant", "", calls=(RawCall("web.search", "{}", long),)),
+        Part("assistant", "", calls=(RawCall(name="web.search", arguments="{}", id=long),)),
         Part("tool", "found", call_id=long),
     )
     said = Say(calls=[("web_search", "{}")])

@@ -246,7 +246,7 @@ async def test_each_thought_has_what_it_answers_and_what_it_said(goal: str) -> N
         """Look."""
         return f"seen {where}"
 
-    call = RawCall("look", '{"where": "here"}', "a")
+    call = RawCall(name="look", arguments='{"where": "here"}', id="a")
     script: list[Any] = [Reply("I look.", (call,), "calls"), say(f"It is {goal}")]
     given, store = Agent(model=ScriptedModel(script), tools=[look]), MemoryStore()
     run_id = (await run(given, goal, store=store)).run_id
@@ -397,7 +397,7 @@ async def test_calls_that_a_call_asked_for_have_spans_with_their_tools() -> None
     assert len(found.named("execute_tool relay")) == 1
 
 
-CALL = RawCall("look", '{"where": "here"}', "a")
+CALL = RawCall(name="look", arguments='{"where": "here"}', id="a")
 WAYS: dict[str, tuple[list[Any], list[str]]] = {
     "at once": ([say("A.")], ["user"]),
     "by finish": ([finish("A.")], ["user"]),

@@ -204,7 +204,10 @@ async def test_arguments_of_a_call_flow(codec: str) -> None:
 async def test_a_value_that_never_closes_has_an_end(codec: str) -> None:
     cut = Reply(text='{"action": "finish", "args": {"answer": {"title": "Vien', finish="length")
     if codec == "native":
-        cut = Reply(calls=(RawCall("finish", '{"answer": {"title": "Vien', "c1"),), finish="length")
+        cut = Reply(
+            calls=(RawCall(name="finish", arguments='{"answer": {"title": "Vien', id="c1"),),
+            finish="length",
+        )
     model = Piecemeal([cut, finish(LIFE)], codec=codec, answer=Life)
     items = await items_of(Agent(model, codec=codec, answer=Life))
     told = partials(items)

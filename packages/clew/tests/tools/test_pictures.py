@@ -58,7 +58,10 @@ RETURNED: list[tuple[Any, int]] = [
 async def observed(made: Tool) -> Observation:
     """What a call of the tool came to."""
     store = MemoryStore()
-    script: list[Any] = [Reply(calls=(RawCall(made.name, "{}", "a"),), finish="calls"), say("done")]
+    script: list[Any] = [
+        Reply(calls=(RawCall(name=made.name, arguments="{}", id="a"),), finish="calls"),
+        say("done"),
+    ]
     result = await run(Agent(model=ScriptedModel(script), tools=[made]), "Look.", store=store)
     [call] = (await read(result.run_id, store=store)).calls
     assert call.observation is not None

@@ -109,7 +109,7 @@ class VotePolicy:
 
 
 def _call(name: str, args: dict[str, Json]) -> RawCall:
-    return RawCall(name, encode(args).decode())
+    return RawCall(name=name, arguments=encode(args).decode())
 
 
 @dataclass(frozen=True)

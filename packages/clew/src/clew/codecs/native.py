@@ -321,14 +321,14 @@ def _raw_calls(step: Step, prefix: str) -> tuple[RawCall, ...]:
     thought = step.thought
     raw = thought.reply.calls if thought is not None else ()
     if len(raw) != len(step.calls):
-        raw = tuple(RawCall(call.action.name) for call in step.calls)
+        raw = tuple(RawCall(name=call.action.name) for call in step.calls)
     ids = [call.id for call in raw]
     have_ids = all(ids) and len(set(ids)) == len(ids)
     return tuple(
         RawCall(
-            call.action.name,
-            _arguments(call, was.arguments),
-            was.id if have_ids else f"{prefix}_{number}",
+            name=call.action.name,
+            arguments=_arguments(call, was.arguments),
+            id=was.id if have_ids else f"{prefix}_{number}",
         )
         for number, (call, was) in enumerate(zip(step.calls, raw, strict=True), start=1)
     )

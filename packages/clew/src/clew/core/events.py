@@ -150,7 +150,7 @@ class Usage(Value, frozen=True):
         return max(0, self.input) + max(0, self.output)
 
 
-class RawCall(Value, frozen=True):
+class RawCall(Value, frozen=True, kw_only=True):
     """A call as the provider wrote it: its id, the tool's name and the arguments' text, verbatim.
 
     `arguments` is None if the provider left the key out; the record keeps long ones in the blob

@@ -276,26 +276,36 @@ class FaultyModel:
 
 def _with_fault(reply: Reply, fault: Fault) -> Reply:
     """The reply as a model would have written it that makes this mistake."""
-    call = reply.calls[0] if reply.calls else RawCall("lookup", "{}", "c1")
+    call = reply.calls[0] if reply.calls else RawCall(name="lookup", arguments="{}", id="c1")
     text = reply.text
     spoiled: dict[Fault, Reply] = {
         "empty": Reply(usage=reply.usage),
         "cut": Reply(text=text[: len(text) // 2], finish="length"),
         "refused": Reply(text="I cannot help with that.", finish="refusal"),
-        "bad json": Reply(text=text, calls=(RawCall(call.name, "{'key': 1,", "c1"),)),
-        "no arguments": Reply(text=text, calls=(RawCall(call.name, None, "c1"),)),
-        "wrong type": Reply(text=text, calls=(RawCall(call.name, '{"key": [1]}', "c1"),)),
+        "bad json": Reply(
+            text=text, calls=(RawCall(name=call.name, arguments="{'key': 1,", id="c1"),)
+        ),
+        "no arguments": Reply(text=text, calls=(RawCall(name=call.name, arguments=None, id="c1"),)),
+        "wrong type": Reply(
+            text=text, calls=(RawCall(name=call.name, arguments='{"key": [1]}', id="c1"),)
+        ),
         "extra argument": Reply(
-            text=text, calls=(RawCall(call.name, '{"key": "k", "also": 1}', "c1"),)
+            text=text,
+            calls=(RawCall(name=call.name, arguments='{"key": "k", "also": 1}', id="c1"),),
         ),
         "unknown tool": Reply(
             text="Thought: hm\nAction: serach\nAction Input: {}" if not reply.calls else text,
-            calls=(RawCall("serach", "{}", "c1"),) if reply.calls else (),
+            calls=(RawCall(name="serach", arguments="{}", id="c1"),) if reply.calls else (),
         ),
         "many calls": Reply(
-            text=text, calls=tuple(RawCall(call.name, call.arguments, f"c{n}") for n in range(12))
+            text=text,
+            calls=tuple(
+                RawCall(name=call.name, arguments=call.arguments, id=f"c{n}") for n in range(12)
+            ),
         ),
-        "same ids": Reply(text=text, calls=(call, RawCall(call.name, call.arguments, call.id))),
+        "same ids": Reply(
+            text=text, calls=(call, RawCall(name=call.name, arguments=call.arguments, id=call.id))
+        ),
         "native and text": Reply(text=f"{text}{_tagged(call)}", calls=(call,)),
         "prose": Reply(text=f"Sure! Let me see what can be done.\n{text}"),
         "fence": Reply(text=f"```\n{text}\n```"),

@@ -11,7 +11,9 @@ from clew_testing.servers import OpenAIServer, Say
 from tests.guards.provenance.worlds import SEND, letters
 
 SENT = {"to": "ada@home.example", "text": "hi"}
-RAW = Reply(calls=(RawCall("send", '{"to": "ada@home.example", "text": "hi"}', "c1"),))
+RAW = Reply(
+    calls=(RawCall(name="send", arguments='{"to": "ada@home.example", "text": "hi"}', id="c1"),)
+)
 
 
 def planned(record: Trajectory) -> list[tuple[str, object]]:

@@ -139,7 +139,9 @@ class GeminiReplyBuilder:
             args = compact_json(bytes(called.args).decode())
             told = None if args == "null" else args
             tell_arguments(len(self.calls), self.box.name(called.name), told or "{}")
-            self.calls.append(RawCall(self.box.name(called.name), told, called.id or ""))
+            self.calls.append(
+                RawCall(name=self.box.name(called.name), arguments=told, id=called.id or "")
+            )
             self.parts.append({"call": True} | _read(part))
             return ""
         known = _read(part)

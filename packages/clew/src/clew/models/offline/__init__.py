@@ -101,7 +101,7 @@ class OfflineModel:
         if on_text is not None:
             on_text(text)
         calls = tuple(
-            RawCall(tool, encode(args).decode(), f"offline_{number}")
+            RawCall(name=tool, arguments=encode(args).decode(), id=f"offline_{number}")
             for number, (tool, args) in enumerate(wanted, start=len(prompt.parts) + 1)
         )
         ended: Finish = "calls" if calls else "declined" if answer.value is None else "stop"

@@ -194,7 +194,9 @@ class ResponsesReplyBuilder:
         reply_items = _ReplyItems(items)
         text, thought = _visible_text(reply_items)
         calls = tuple(
-            RawCall(self.box.name(call.name or ""), call.arguments, call.call_id or "")
+            RawCall(
+                name=self.box.name(call.name or ""), arguments=call.arguments, id=call.call_id or ""
+            )
             for call in reply_items.calls
         )
         usage = merged({}, self.last and self.last.usage)
