@@ -11,7 +11,7 @@ import pytest
 
 import clew.core
 from clew.core import events
-from clew.core.events import Usage
+from clew.core.events import RawCall, Usage
 from clew.core.interfaces import Attempts, Left, Part, Retry, Tool
 from clew.core.steps import args_hash
 
@@ -253,3 +253,9 @@ def test_what_took_any_token_at_no_known_cost_has_none_in_a_sum() -> None:
 def test_the_fingerprint_of_arguments_stays_what_it_was_in_all_versions() -> None:
     args: dict[str, events.Json] = {"b": 1, "a": "x"}
     assert args_hash("look", args) == "b5fbd83522a11772"
+
+
+def test_a_call_as_written_takes_its_fields_by_name() -> None:
+    written: Any = RawCall  # checkers see it already
+    with pytest.raises(TypeError, match="positional"):
+        written("call_1", "look", "{}")
