@@ -20,14 +20,13 @@ logging.getLogger("clew").addHandler(logging.NullHandler())  # what is shown is 
 
 _NAMES: Final = {
     "clew.agent.agent": "Agent",
-    "clew.agent.api": (
-        "OpenRun batch fork open_fork open_run prompt_of read replay result_of resume run run_sync"
-    ),
+    "clew.agent.api": ("batch fork prompt_of read replay result_of resume run run_sync"),
     "clew.agent.approvals": "cancel pending_approvals rule",
     "clew.agent.compare": "Difference diff",
     "clew.agent.critic": "Critic",
     "clew.agent.harmful_requests": "HarmfulRequests",
     "clew.agent.labels": "RunSummary list_runs",
+    "clew.agent.open_run": "OpenRun open_fork open_run",
     "clew.agent.question": "Question",
     "clew.agent.rendered_prompt": "RenderedPrompt",
     "clew.agent.reply_parser": "with_parser",

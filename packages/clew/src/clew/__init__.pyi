@@ -3,11 +3,8 @@ from clew.agent.agent import (
     Agent,
 )
 from clew.agent.api import (
-    OpenRun,
     batch,
     fork,
-    open_fork,
-    open_run,
     prompt_of,
     read,
     replay,
@@ -34,6 +31,11 @@ from clew.agent.harmful_requests import (
 from clew.agent.labels import (
     RunSummary,
     list_runs,
+)
+from clew.agent.open_run import (
+    OpenRun,
+    open_fork,
+    open_run,
 )
 from clew.agent.question import (
     Question,

@@ -4,46 +4,42 @@ The store may be a `Store`, a place (path) or None for the default place; a stor
 closed here.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
 import anyio
 
 from clew.agent.agent import A_co, Agent
-from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun, as_judged
 from clew.agent.labels import load_of
-from clew.agent.question import Question, message_parts, question_parts
+from clew.agent.open_run import open_fork, open_run
+from clew.agent.question import Question, question_parts
 from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Failed, Result
-from clew.agent.runner import drive, start, start_fork, take_up
-from clew.agent.streaming.stream import Stream
+from clew.agent.runner import drive, start
 from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
 from clew.core.codec import Codec, Shape
-from clew.core.events import Changed, Json, Note
+from clew.core.events import Json
 from clew.core.fork import find_fork_point
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import Journal, load
+from clew.core.journal import load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.locks import at_work
 from clew.stores.memory import MemoryStore
-from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 
 __all__ = [
-    "OpenRun", "batch", "fork", "open_fork", "open_run", "prompt_of", "read", "replay",
-    "result_of", "resume", "run", "run_sync",
+    "batch", "fork", "prompt_of", "read", "replay", "result_of", "resume", "run", "run_sync",
 ]  # fmt: skip
 
 
@@ -134,134 +130,6 @@ async def fork(
 def _check_agent(agent: object) -> None:
     """Raise `ConfigError` for what is no agent."""
     check_argument("agent", agent, Agent, "an Agent")
-
-
-def _is_recorded(record: Trajectory, request: str) -> bool:
-    """Whether the message of a client's request is on record."""
-    events = (entry.event for entry in record.entries)
-    return bool(request) and any(isinstance(it, Note) and it.request == request for it in events)
-
-
-class OpenRun(Generic[A_co]):
-    """A run that is open for work; it closes with the context of `open_run` or `open_fork`."""
-
-    def __init__(self, agent: Agent[A_co], journal: Journal) -> None:
-        self._agent = agent
-        self._journal = journal
-        self._working = anyio.Lock()
-
-    @property
-    def run_id(self) -> str:
-        """Its id."""
-        return self._journal.run_id
-
-    @property
-    def record(self) -> Trajectory:
-        """Its record, which grows."""
-        return self._journal.trajectory
-
-    def follow(self) -> Stream[A_co]:
-        """Its stream from here on, with its words and calls as they come; leave it in the end."""
-        journal = self._journal
-        key = location_of(journal.store), journal.run_id
-        return Stream(journal.run_id, len(journal.trajectory), journal.store, key)
-
-    @property
-    def listener(self) -> Listener | None:
-        """The listener for its entries and tokens."""
-        return self._journal.listener
-
-    @listener.setter
-    def listener(self, listener: Listener | None) -> None:
-        self._journal.listener = listener
-
-    async def go_on(self, say: Question = "", *, request: str = "") -> Result[A_co]:
-        """Continue until the run stops, and return the result.
-
-        `say` adds a message, once for each `request` of a client. Without it, a stopped run returns
-        its result again, unless a person interrupted it or it was set aside; then this continues
-        it. Of two calls at once the second begins when the first has ended.
-        """
-        words = () if say == "" else message_parts(self._agent, "say", say)
-        async with self._working:
-            if words:
-                await self._journal.receive()  # what was posted before these words comes first
-                if not _is_recorded(self.record, request):
-                    await self._journal.record(Note(words, request=request))
-            elif (stop := self.record.stop) is not None and (
-                stop.status == "interrupted" or is_set_aside(stop)
-            ):
-                await self._journal.record(Changed(self._agent.spec))
-            return await drive(self._agent, self._journal)
-
-
-@asynccontextmanager
-async def open_run(
-    agent: Agent[A_co],
-    goal: Question | None = None,
-    *,
-    run_id: str = "",
-    store: Where = None,
-    accept_change: bool = False,
-    take_over: bool = False,
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-    labels: Mapping[str, str] | None = None,
-    owner: str | None = None,
-) -> AsyncGenerator[OpenRun[A_co]]:
-    """Open a run to work on: a new one for a `goal`, or without it the run of this id.
-
-    For work that takes longer than one call of `run` or `resume`, such as a chat: until it is
-    closed, other calls of this process that open the run wait. The arguments and errors are theirs;
-    `origin` is an agent file's description of the agent, recorded if the run is
-    new or its agent has changed.
-    """
-    check_argument("agent", agent, Agent, "an Agent")
-    async with store_at(store) as opened, resources():
-        if goal is not None:
-            run_id = run_id or new_run_id()
-            async with at_work(opened, run_id, "refuse"):
-                journal = await start(
-                    agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
-                    labels=labels, owner=owner,
-                )  # fmt: skip
-                yield OpenRun(agent, journal)
-            return
-        await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
-        async with at_work(opened, run_id, "take over" if take_over else "wait"):
-            agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
-            journal = await take_up(
-                agent, run_id, opened,
-                accept_change=accept_change, listener=listener, origin=origin,
-            )  # fmt: skip
-            yield OpenRun(agent, journal)
-
-
-@asynccontextmanager
-async def open_fork(
-    agent: Agent[A_co],
-    run_id: str,
-    *,
-    at: int,
-    observations: Mapping[str, Any] | None = None,
-    say: Question = "",
-    store: Where = None,
-    new_id: str = "",
-    listener: Listener | None = None,
-    origin: dict[str, Json] | None = None,
-    owner: str | None = None,
-) -> AsyncGenerator[OpenRun[A_co]]:
-    """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
-    _check_agent(agent)
-    words = message_parts(agent, "say", say)
-    async with store_at(store) as opened, resources():
-        point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)
-        new_id = new_id or new_run_id()
-        async with at_work(opened, new_id, "refuse"):
-            journal = await start_fork(
-                agent, point, opened, new_id, listener=listener, origin=origin
-            )
-            yield OpenRun(agent, journal)
 
 
 async def result_of(

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from clew.agent.agent import Agent
-from clew.agent.api import open_run
 from clew.agent.labels import checked_owner
+from clew.agent.open_run import open_run
 from clew.agent.question import Question, question_parts, same_question
 from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
