@@ -45,7 +45,7 @@ def main(store: Path) -> None:
     for call in sync.read(held.run_id, store=store).calls:
         if call.held and call.verdict:
             print(f"{call.key} pay(amount={call.args['amount']}): {call.verdict.verdict.reason}")
-            # `clew approvals allow RUN 1.1 --edit '{"amount": 90}'` does the same
+            # `clew approve RUN 1.1 --edit '{"amount": 90}'` does the same
             sync.rule(f"{held.run_id}:{call.key}", allow=True, args={"amount": 90}, store=store)
     result = sync.resume(AGENT, held.run_id, store=store)
     print(f"{result.status}: {result.answer}")

@@ -226,7 +226,7 @@ def test_a_server_is_added_classified_asked_changed_and_accepted(plain: Plain) -
         assert 'instructions: "Be kind." → "Obey."' in shown
         assert f"`clew mcp pins accept plain --agent {Path.cwd() / 'agent.toml'}`" in shown
         assert clew("mcp", "pins", "accept", "plain", *AGENT).code == 0
-        assert clew("approvals", "allow", "last", "--yes").code == 0
+        assert clew("approve", "last", "--yes", "--no-resume").code == 0
         other = clew("resume", "last", env=env)
         assert (other.code, "--accept-change" in other.err) == (2, True)
         resumed = clew("resume", "last", "--accept-change", env=env)

@@ -109,8 +109,8 @@ def test_what_a_file_forbids_holds_for_a_plan_and_is_replayed(
         done = clew("ask", "Write to Ada.", "--agent", str(file), env=env(server))
         assert (done.code, letters(folder)) == (code, sent), done.out + done.err
         if code == 4:
-            waits = clew("approvals", "list", "--json").document[0]
-            ruled = ("approvals", "allow", waits["run_id"], waits["call"], "--yes")
+            waits = clew("approvals", "--json").document[0]
+            ruled = ("approve", waits["run_id"], waits["call"], "--yes", "--no-resume")
             assert clew(*ruled, env=env(server)).code == 0
             resumed = clew("resume", "last", env=env(server))
             assert (resumed.code, letters(folder)) == (4, ["ada@x.org"])  # the next one waits
@@ -211,7 +211,7 @@ def test_a_run_shows_what_earlier_runs_of_its_strategy_did(folder: Path) -> None
             env=env(server),
         )
     assert (done.code, letters(folder)) == (4, ["ada@x.org"])
-    (waits,) = clew("approvals", "list", "--json").document
+    (waits,) = clew("approvals", "--json").document
     shown = clew("show", waits["run_id"]).out
     done_before = r'Done before: send\(\{"to":"ada@x\[\.\]org"\}\) \(done by \S+-1\.1:1\.1\)'
     assert re.search(done_before, shown)

@@ -171,11 +171,11 @@ def test_a_run_that_asks_a_person_holds_the_vote() -> None:
     with OpenAIServer(reply) as server:
         held = clew(*ask, env=with_model(server))
         assert held.code == 4
-        (vote_id,) = set(re.findall(rf"clew approvals allow ({RUN_ID})\.\d", held.out))
+        (vote_id,) = set(re.findall(rf"clew approve ({RUN_ID})\.\d", held.out))
         assert held.out.count("Look: clew show ") == 2
         assert f"Then: clew resume {vote_id}\n" in held.out
         for number in (1, 2):
-            answer = clew("approvals", "allow", f"{vote_id}.{number}", "--answer", "red")
+            answer = clew("approve", f"{vote_id}.{number}", "--answer", "red", "--no-resume")
             assert answer.code == 0
         done = clew("resume", vote_id, env=with_model(server))
     assert done.code == 0

@@ -58,11 +58,15 @@ OFFLINE = ("--model", "offline")
         (["show", "2"], 2, "write more of the id"),
         (["resume", "nothing"], 2, "there is no run 'nothing'"),
         (["replay", "nothing"], 2, "there is no run 'nothing'"),
-        (["approvals", "allow", "last"], 2, "waits for a ruling: `clew show` tells what it did"),
-        (["approvals", "allow", "last", "7.7"], 2, "waits for a ruling"),
+        (
+            ["approve", "last", "--no-resume"],
+            2,
+            "waits for a ruling: `clew show` tells what it did",
+        ),
+        (["approve", "last", "7.7", "--no-resume"], 2, "waits for a ruling"),
         (["doctor", "completion"], 2, "bash, zsh, fish. Try: clew doctor completion --help"),
-        (["approvals", "allow", "last", "1.1", "--edit", "{}", "--answer", "x"], 2, "not both"),
-        (["approvals", "reject", "last", "1.1"], 2, "waits for a ruling"),
+        (["approve", "last", "1.1", "--edit", "{}", "--answer", "x", "--no-resume"], 2, "not both"),
+        (["reject", "last", "1.1", "--no-resume"], 2, "waits for a ruling"),
         (["tools", "list", "--tools", "clac"], 2, "did you mean calc?"),
         (
             ["show", "last", "--store", "nowhere.sqlite"],
@@ -212,7 +216,7 @@ def test_a_folder_that_vanishes_is_told_on_resume() -> None:
         ("ask hm? --model", "clew ask"),
         ("records gc --dry-run=no", "clew records gc"),
         ("records --helped", "clew records"),
-        ("approvals --interactiv", "clew approvals list"),
+        ("approvals --interactiv", "clew approvals"),
         ("--helped", "clew"),
     ],
 )
@@ -228,7 +232,7 @@ def test_whose_options_are_wrong_is_told(words: str, command: str) -> None:
         ("aks hm?", "No such command 'aks': did you mean `clew ask`? Try: clew --help"),
         ("verify last", "did you mean `clew records verify`?"),
         ("models", "did you mean `clew doctor models`?"),
-        ("approvals rejected last", "did you mean `clew approvals reject`?"),
+        ("rejected last", "did you mean `clew reject`?"),
         ("records purge", "there are export, import, verify, gc. Try: clew records --help"),
     ],
 )
@@ -247,9 +251,8 @@ def test_a_group_that_does_nothing_by_itself_shows_what_there_is() -> None:
 
 
 def test_a_group_without_a_command_is_its_default_one() -> None:
-    assert clew("approvals", "--json") == clew("approvals", "list", "--json")
     assert clew("doctor").out == clew("doctor", "check").out
-    assert "[default]" in clew("approvals", "--help").out
+    assert "[default]" in clew("doctor", "--help").out
 
 
 def every_command() -> Iterator[str]:

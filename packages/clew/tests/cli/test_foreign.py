@@ -299,7 +299,7 @@ async def guard(call, so_far):
     file.write_text(file.read_text().replace("evil:guard", "holding:guard"))
     await attack(theirs, monkeypatch, done=True)
     clew("records", "import", str(theirs / "attack.clew"))
-    done = clew("approvals", "allow", "attack", "1.1", "--yes")
+    done = clew("approve", "attack", "1.1", "--yes", "--no-resume")
     assert done.code == 2
     assert "not begun by you on this machine" in done.err
     assert "(clew resume attack --trust-origin)" in done.err

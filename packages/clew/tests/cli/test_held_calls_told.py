@@ -87,7 +87,7 @@ def test_the_hint_against_questions_is_true_of_files_and_of_set(agent: str) -> N
         out = clew(*ASK, "--quiet").out
         hint = re.search(r"Never ask: --set (\S+); in an agent file: (\S+), below it (.*)", out)
         assert hint is not None
-        clew("approvals", "allow", "last", "-y", "--store", "runs.sqlite")
+        clew("approve", "last", "-y", "--store", "runs.sqlite", "--no-resume")
         changed = ("--set", hint[1], "--accept-change", "--store", "runs.sqlite")
         assert "Really done." in clew("resume", "last", *changed).out
         end = Path("agent.toml").read_text() + f"\n{hint[2]}\n{hint[3]}\n"

@@ -72,8 +72,8 @@ def test_kill_9_between_two_calls_repeats_no_effect() -> None:
 @pytest.mark.parametrize(
     ("ruling", "times"),
     [
-        (["approvals", "allow", "last", "--yes"], 2),
-        (["approvals", "reject", "last", "1.1", "--why", "it did"], 1),
+        (["approve", "last", "--yes", "--no-resume"], 2),
+        (["reject", "last", "1.1", "--why", "it did", "--no-resume"], 1),
     ],
 )
 def test_an_effect_in_doubt_can_be_held_for_a_person(ruling: list[str], times: int) -> None:

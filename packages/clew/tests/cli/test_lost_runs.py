@@ -13,7 +13,7 @@ from tests.cli.shell import clew
 
 PLACE = "runs.sqlite"
 LOST = ("lost its last entries", "was changed after it was written")
-COMMANDS = [("show",), ("resume",), ("fork", "--at", "1"), ("approvals", "allow")]
+COMMANDS = [("show",), ("resume",), ("fork", "--at", "1"), ("approve",)]
 
 
 def make(*run_ids: str) -> None:

@@ -1,4 +1,4 @@
-"""`clew approvals allow` and `clew approvals reject`, on calls that wait for a person."""
+"""`clew approve` and `clew reject`, on calls that wait for a person."""
 
 import re
 from pathlib import Path
@@ -33,13 +33,13 @@ def test_a_question_to_a_person_is_held_answered_and_goes_on() -> None:
         assert "the model asks: Which colour?" in held.out
         (waiting,) = clew("approvals", "--json").document
         assert f"Answer it: clew approve {waiting['id']} --answer TEXT\n" in held.out
-        bare = clew("approvals", "allow", "last")
+        bare = clew("approve", "last", "--no-resume")
         assert (bare.code, bare.out) == (2, "")
         assert "1.1 is a question: answer it with --answer TEXT" in bare.err
-        answered = clew("approvals", "allow", "last", "--answer", "blue")
+        answered = clew("approve", "last", "--answer", "blue", "--no-resume")
         assert answered.code == 0
         assert "Go on with: clew resume " in answered.out
-        again = clew("approvals", "reject", "last")
+        again = clew("reject", "last", "--no-resume")
         assert (again.code, again.out) == (2, "")
         assert "was ruled on already, and the first word counts" in again.err
         resumed = clew("resume", "last", env=with_model(server))
@@ -63,7 +63,7 @@ def test_held_calls_are_told_to_programs() -> None:
 def test_a_refusal_tells_the_model_why() -> None:
     with OpenAIServer([QUESTION, Say("Then not.")]) as server:
         clew(*ASK, env=with_model(server))
-        assert clew("approvals", "reject", "last", "1.1", "--why", "decide yourself").code == 0
+        assert clew("reject", "last", "1.1", "--why", "decide yourself", "--no-resume").code == 0
         resumed = clew("resume", "last", env=with_model(server))
         assert "decide yourself" in str(server.requests[-1].body["messages"])
     assert resumed.code == 0
@@ -94,7 +94,9 @@ def test_arguments_can_be_edited_on_a_program_s_run() -> None:
     agent = Agent(model=ScriptedModel(script, tools=[PAY]), tools=[PAY], guards=[hold])
     run_id = run_sync(agent, "Pay.").run_id
     assert (
-        clew("approvals", "allow", run_id, "--edit", '{"amount": 10}', "--why", "less", "-y").code
+        clew(
+            "approve", run_id, "--edit", '{"amount": 10}', "--why", "less", "-y", "--no-resume"
+        ).code
         == 0
     )
     shown = resumed(agent, run_id)
@@ -126,23 +128,24 @@ def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
         "why": "a letter leaves the house",
         "root": "r",
     }
-    several = clew("approvals", "allow", "r")
+    several = clew("approve", "r", "--no-resume")
     assert several.code == 2
     assert "several calls wait: say which; of run r these wait: r-1.1-1.1 1.1, r-1.1" in several.err
-    whole = clew("approvals", "allow", "r", "1.1")
+    whole = clew("approve", "r", "1.1", "--no-resume")
     assert "call 1.1 of run r waits for run r-1.1: rule on what is held there" in whole.err
     assert (
-        "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2" in clew("approvals", "allow", "r-1.1", "7.7").err
+        "these wait: r-1.1-1.1 1.1, r-1.1-1.1 1.2"
+        in clew("approve", "r-1.1", "7.7", "--no-resume").err
     )
-    done = clew("approvals", "allow", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}', "--yes")
+    done = clew("approve", "r-1.1-1.1", "1.1", "--edit", '{"text": "dear"}', "--yes", "--no-resume")
     assert done.out == (
         'Held r-1.1-1.1 1.1: send(text="dear")\n  a letter leaves the house\n'
         f"1.1 send is allowed. Go on with: {BY_PROGRAM.format('r')}\n"
     )
-    assert clew("approvals", "reject", "r-1.1-1.1", "1.2").out.endswith(
+    assert clew("reject", "r-1.1-1.1", "1.2", "--no-resume").out.endswith(
         f"Go on with: {BY_PROGRAM.format('r')}\n"
     )
-    assert clew("approvals", "reject", "r", "1.2", "--why", "no").out.endswith(
+    assert clew("reject", "r", "1.2", "--why", "no", "--no-resume").out.endswith(
         f"Go on with: {BY_PROGRAM.format('r')}\n"
     )
     below = clew("resume", "r-1.1-1.1")
@@ -179,7 +182,7 @@ def test_a_run_that_is_held_below_tells_so(tmp_path: Path) -> None:
             run_id,
             "ask_person",
         )
-        assert clew("approvals", "allow", run_id, "--answer", "blue").code == 0
+        assert clew("approve", run_id, "--answer", "blue", "--no-resume").code == 0
         resumed = clew("resume", run_id, env=with_model(server))
     assert resumed.code == 0
     assert "Answer: Painted blue." in resumed.out
@@ -198,30 +201,30 @@ def paying(amount: int, run_id: str) -> Agent:
 def test_the_last_run_is_not_ruled_on_where_several_wait() -> None:
     paying(1, "one")
     paying(2, "two")
-    for command in (("allow", "last", "--yes"), ("reject", "last")):
-        done = clew("approvals", *command)
+    for command in (("approve", "last", "--yes"), ("reject", "last")):
+        done = clew(*command)
         assert (done.code, done.out) == (2, "")
         assert "2 runs wait (one, two): name one, or see each: `clew approvals -i`" in done.err
     assert len(clew("approvals", "--json").document) == 2
-    assert clew("approvals", "allow", "one", "--yes").code == 0
+    assert clew("approve", "one", "--yes", "--no-resume").code == 0
     clew("ask", "What is 2+3?")  # a later run, which waits for nobody
-    assert "Held two 1.1: pay(amount=2)" in clew("approvals", "allow", "last", "--yes").out
+    assert "Held two 1.1: pay(amount=2)" in clew("approve", "last", "--yes", "--no-resume").out
 
 
 def test_a_call_is_shown_before_it_is_allowed_and_nobody_is_taken_for_a_yes() -> None:
     agent = paying(7, "r")
-    for command in (("allow", "r"), ("allow", "r", "1.1", "--edit", '{"amount": 8}')):
-        done = clew("approvals", *command)
+    for command in (("approve", "r"), ("approve", "r", "1.1", "--edit", '{"amount": 8}')):
+        done = clew(*command)
         assert done.code == 2
         assert "nobody is here to confirm this call: look at it, then give --yes" in done.err
     assert "Held r 1.1: pay(amount=8)\n  it costs money\n" in done.out
-    with terminal("approvals", "allow", "r") as shell:
+    with terminal("approve", "r", "--no-resume") as shell:
         shell.shows(r"Held r 1\.1: .*pay\(amount=7\)[\s\S]*Allow it\? \[y/N\]: ")
         shell.type("\n")
         assert "1.1 pay still waits" in shell.shows("still waits")
         assert shell.leaves() == 0
     assert len(clew("approvals", "--json").document) == 1
-    with terminal("approvals", "allow", "r") as shell:
+    with terminal("approve", "r", "--no-resume") as shell:
         shell.shows(r"Allow it\? ")
         shell.type("y\n")
         shell.shows("1.1 pay is allowed")
@@ -296,7 +299,7 @@ def test_a_word_that_is_none_and_arguments_that_do_not_fit_are_asked_for_again()
 def test_an_answer_allows_no_call_that_asks_nothing(answer: str) -> None:
     paying(1, "a")
     for more in ((), ("--yes",)):
-        done = clew("approvals", "allow", "a", "--answer", answer, *more)
+        done = clew("approve", "a", "--answer", answer, *more, "--no-resume")
         assert (done.code, done.err) == (
             2, "clew: 1.1 pay asks nothing: rule on it without --answer\n",
         )  # fmt: skip

@@ -147,7 +147,7 @@ def test_what_waits_for_a_person_says_it() -> None:
     assert "Allow 1.1 pay?" in seen
     assert acting(seen) == []
     assert acting(watched("approvals")) == []
-    seen = watched("approvals", "list", "-i", typed="what\nn\nno\n")
+    seen = watched("approvals", "-i", typed="what\nn\nno\n")
     assert "Allow 1.1 pay?" in seen
     assert acting(seen) == []
 

@@ -64,7 +64,7 @@ def test_a_person_decides_by_what_is_there() -> None:
     assert held.code == 4
     approvals = clew("approvals")
     shown = clew("show", "last")
-    word = clew("approvals", "allow", "last", "--yes")
+    word = clew("approve", "last", "--yes", "--no-resume")
     for seen in (held, approvals, shown, word, clew("diff", "last", "last")):
         for hidden in TO[1], *TO[4:]:
             assert hidden not in seen.out

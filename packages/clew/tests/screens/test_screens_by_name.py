@@ -63,9 +63,9 @@ def test_held_words_are_ruled_on_with_approve() -> None:
     assert [each["call"] for each in held.document["pending_approvals"]] == ["0.0"]
     run_id = held.document["run_id"]
     edited = clew(
-        "approvals", "allow", run_id, "0.0", "--edit", json.dumps({"text": "hi"}), "--yes"
+        "approve", run_id, "0.0", "--edit", json.dumps({"text": "hi"}), "--yes", "--no-resume"
     )
     assert (edited.code, "own words" in edited.err) == (2, True)
-    assert clew("approvals", "reject", run_id, "--why", "no").code == 0
+    assert clew("reject", run_id, "--why", "no", "--no-resume").code == 0
     ended = clew("resume", run_id, "--json")
     assert (ended.code, ended.document["reason"]) == (6, "no")

@@ -50,22 +50,11 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
         CommandEntry("worker", "Execute submitted runs."),
     ),
     "Manage": (
-        CommandEntry(
-            "approvals",
-            "Allow or reject calls that wait for a person.",
-            commands=(
-                CommandEntry(
-                    "list", "List what waits for approval; with -i, decide on each.", "approvals"
-                ),
-                CommandEntry("allow", "Allow a held call.", "approve"),
-                CommandEntry("reject", "Reject a held call.", "approve"),
-            ),
-            default="list",
-        ),
-        CommandEntry("approve", "Allow a held call, and go on.", "rule_on"),
-        CommandEntry("reject", "Refuse a held call, and go on.", "rule_on"),
-        CommandEntry("answer", "Give the result of a call that you performed.", "rule_on"),
-        CommandEntry("settle", "Say whether a call of unknown outcome was done.", "rule_on"),
+        CommandEntry("approvals", "List what waits for approval; with -i, decide on each."),
+        CommandEntry("approve", "Allow a held call, and go on."),
+        CommandEntry("reject", "Refuse a held call, and go on.", "approve"),
+        CommandEntry("answer", "Give the result of a call that you performed.", "settle"),
+        CommandEntry("settle", "Say whether a call of unknown outcome was done."),
         CommandEntry(
             "records",
             "Export, import, verify and delete runs.",

@@ -1,4 +1,4 @@
-"""`clew approvals list`, or `clew approvals`: what waits for a person, over all runs of a store."""
+"""`clew approvals`: what waits for a person, over all runs of a store."""
 
 import time
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from clew.interfaces import Store
 from clew.stores.listing import runs_with
 
 
-@click.command("list")
+@click.command("approvals")
 @click.option("--interactive", "-i", is_flag=True, help="Ask you about each.")
 @LABEL
 @OWNER

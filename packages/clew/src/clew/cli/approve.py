@@ -1,226 +1,91 @@
-"""`clew approvals allow` and `reject`: a person's word on a call that waits for one."""
+"""`clew approve` and `reject`: a person's word on a call that waits for one."""
 
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from typing import Final
 
-import anyio
 import click
 
-from clew import (
-    Call,
-    ConfigError,
-    PendingApproval,
-    StaleApprovalError,
-    Trajectory,
-    pending_approvals,
-    read,
-)
-from clew.agent.approvals import approval_id, pending_here, pending_in, root_of
-from clew.agent_files import ForeignRunError
-from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
-from clew.cli.continue_hint import continue_hint
+from clew import ConfigError
+from clew.cli import completers
+from clew.cli.carry_on import carry_on
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, RUN, STORE
-from clew.cli.safe_text import inert, say
-from clew.cli.store_option import MAX_LISTED, existing, find_run
-from clew.interfaces import Json, Ruling, Store
-from clew.support.run_ids import LAST
-from clew.toolbox import ASK_PERSON, answered
-from clew.workers import queue_of
+from clew.cli.leave_ruling import RulingOptions, leave_ruling
+from clew.cli.options import DEBUG, STORE
 
-
-@dataclass(frozen=True)
-class RulingOptions:
-    """A person's word; without a `call` it is on the only one that waits."""
-
-    allow: bool
-    call: str = ""
-    edit: str = ""
-    answer: str = ""
-    why: str = ""
-    digest: str = ""
-    """What the call must be, for the word to cover it; "" for whatever it is."""
+_TARGET: Final = click.argument("target", metavar="ID|RUN", shell_complete=completers.runs)
+_CALL: Final = click.argument("call", default="")
+_NO_RESUME: Final = click.option(
+    "--no-resume", is_flag=True, help="Only rule; the run goes on later."
+)
 
 
 @click.command()
-@RUN
-@click.argument("call", default="")
+@_TARGET
+@_CALL
 @click.option("--edit", metavar="JSON", default="", help="Change the arguments.")
 @click.option("--answer", metavar="TEXT", default="", help="Answer what the call asks.")
 @click.option("--why", metavar="TEXT", default="", help="The reason, for the record.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@_NO_RESUME
 @STORE
 @DEBUG
-def allow(
-    run: str, call: str, edit: str, answer: str, why: str, store: str | None, *, yes: bool
+@click.pass_context
+def approve(
+    context: click.Context,
+    target: str,
+    call: str,
+    edit: str,
+    answer: str,
+    why: str,
+    store: str | None,
+    *,
+    yes: bool,
+    no_resume: bool,
 ) -> int:
-    """Allow a held call of RUN (or a second attempt, if it is unknown whether it took effect).
+    """Allow a held call (or a second attempt, if it is unknown whether it took effect).
+
+    Name it by its ID (`clew approvals`): it is allowed only as it was shown. Or by its RUN, which
+    may be `last` if only one waits, and CALL, its number, such as 2.1, if several wait.
+
+    It shows the call, asks for confirmation, and goes on with the run. A run of a queue is left to
+    its workers, and one in which other calls wait goes on with the last of them.
 
     If the call asks for something, answer it: a question of ask_person with a text, one of a tool
     (such as a form of an MCP server) with JSON.
-
-    It shows the call and asks for confirmation. CALL is its number, such as 2.1; leave it out if
-    only one call waits. RUN may be `last` if only one run waits. Continue with `clew resume`.
     """
     if edit and answer:
         message = "give --edit or --answer, not both"
         raise ConfigError(message)
     word = RulingOptions(allow=True, call=call, edit=edit, answer=answer, why=why)
-    return _rule(run, word, store, yes=yes)
+    return _rule(context, target, word, store, yes=yes, resumes=not no_resume)
 
 
 @click.command()
-@RUN
-@click.argument("call", default="")
+@_TARGET
+@_CALL
 @click.option("--why", metavar="TEXT", default="", help="The reason; the model sees it.")
+@_NO_RESUME
 @STORE
 @DEBUG
-def reject(run: str, call: str, why: str, store: str | None) -> int:
-    """Reject a held call of RUN (or a second attempt at it).
+@click.pass_context
+def reject(
+    context: click.Context, target: str, call: str, why: str, store: str | None, *, no_resume: bool
+) -> int:
+    """Refuse a held call (or a second attempt at it), and go on with its run.
 
-    CALL is its number, such as 2.1; leave it out if only one call waits. Continue with `clew
-    resume`.
+    Name it as for `clew approve`: by its ID, or by its RUN and CALL.
     """
-    return _rule(run, RulingOptions(allow=False, call=call, why=why), store, yes=True)
+    word = RulingOptions(allow=False, call=call, why=why)
+    return _rule(context, target, word, store, yes=True, resumes=not no_resume)
 
 
-def _rule(run: str, word: RulingOptions, store: str | None, *, yes: bool) -> int:
-    """Leave the word, and say how the run goes on."""
-    ruled = leave_ruling(run, word, store, yes=yes)
-    if ruled is not None:
-        hint = continue_hint(ruled.root, store=store)
-        queued = queue_of(ruled.root)
-        hint = f"{hint[0].upper()}{hint[1:]}" if queued else f"Go on with: {hint}"
-        say(f"{ruled.text} {hint}")
-    return ANSWERED
-
-
-@dataclass(frozen=True)
-class LeftRuling:
-    """A word that was left: what it says, and the run that goes on with it."""
-
-    text: str
-    root: Trajectory
-
-
-def leave_ruling(
-    named: str, word: RulingOptions, store: str | None, *, yes: bool
-) -> LeftRuling | None:
-    """Look which call is meant, let the person confirm what is to be made, and leave the word.
-
-    `named` is a run, or the id of an approval. None where the person would rather wait.
-    """
-    with suppress(ConfigError):
-        asked = approval_id(named)
-        named, word = asked.run_id, replace(word, call=asked.key, digest=asked.digest)
-    meant = anyio.run(partial(_find, named, word, store))
-    waiting, args, root = meant.waiting, meant.args, meant.root
-    if word.answer and waiting.asks is None and waiting.tool != ASK_PERSON:
-        message = f"{waiting.call} {waiting.tool} asks nothing: rule on it without --answer"
-        raise ConfigError(message)
-    if word.allow and not word.answer and not meant.below:
-        made = waiting if args is None else replace(waiting, args=args, origins={})
-        if not confirm(made, yes=yes):
-            say(f"{waiting.call} {waiting.tool} still waits")
-            return None
-    ruling = Ruling(waiting.call, word.allow, args, word.why, answer=_answer(waiting, word))
-    post_ruling(waiting, ruling, store)
-    done = "allowed" if word.allow else "refused"
-    return LeftRuling(f"{inert(waiting.call)} {inert(waiting.tool)} is {done}.", root)
-
-
-def waiting_calls(run_id: str, store: str | None) -> tuple[PendingApproval, ...]:
-    """The calls of a run and its sub-runs on which nobody has ruled."""
-
-    async def look() -> tuple[PendingApproval, ...]:
-        async with existing(store) as opened:
-            waiting = await pending_approvals(store=opened)
-            return tuple(each for each in waiting if each.root == run_id)
-
-    return anyio.run(look)
-
-
-@dataclass(frozen=True)
-class _ResolvedCall:
-    """The call that a word is on, its arguments as the word has them, and the run that goes on."""
-
-    waiting: PendingApproval
-    args: dict[str, Json] | None
-    root: Trajectory
-    below: bool
-    """Whether it waits for its sub-run, and so cannot be allowed itself."""
-
-
-async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCall:
-    async with existing(store) as opened:
-        if run == LAST:
-            run = await _only_run(opened)
-        record = await read(await find_run(opened, run), store=opened)
-        if record.is_foreign:
-            raise ForeignRunError(record.run_id)
-        waiting = await pending_in(opened, record, await root_of(opened, record))
-        each = _resolve_call(record, waiting, word)
-        if word.digest and not each.id.endswith(f":{word.digest}"):
-            message = f"call {each.call} of run {each.run_id} changed since: look again"
-            raise StaleApprovalError(message)
-        of, root = [await read(run_id, store=opened) for run_id in (each.run_id, each.root)]
-        return _ResolvedCall(each, _arguments(of.call(each.call), word), root, each not in waiting)
-
-
-async def _only_run(opened: Store) -> str:
-    """The run that waits, where only one does: a word must not be on whichever was written last."""
-    roots = list(dict.fromkeys(each.root for each in await pending_approvals(store=opened)))
-    if len(roots) > 1:
-        named = ", ".join(roots[:MAX_LISTED]) + (" …" if len(roots) > MAX_LISTED else "")
-        message = f"{len(roots)} runs wait ({named}): name one, or see each: `clew approvals -i`"
-        raise ConfigError(message)
-    return roots[0] if roots else LAST
-
-
-def _resolve_call(
-    record: Trajectory, waiting: Sequence[PendingApproval], word: RulingOptions
-) -> PendingApproval:
-    """What the word is on: a call of the run itself, or the only one that waits in its sub-runs.
-
-    A call whose sub-run waits may be refused as a whole.
-    """
-    own = {each.call: each for each in pending_here(record)}
-    if word.call in own:
-        root = waiting[0].root if waiting else record.run_id
-        return replace(own[word.call], root=root)
-    if not word.call and len(waiting) == 1:
-        return waiting[0]
-    if not waiting:
-        message = (
-            f"no call of run {record.run_id} waits for a ruling: `clew show` tells what it did"
-        )
-        raise ConfigError(message)
-    what = "several calls wait: say which"
-    if word.call:
-        what = f"call {word.call} does not wait for a ruling"
-    named = ", ".join(
-        each.call if each.run_id == record.run_id else f"{each.run_id} {each.call}"
-        for each in waiting
-    )
-    message = f"{what}; of run {record.run_id} these wait: {named}"
-    raise ConfigError(message)
-
-
-def _answer(waiting: PendingApproval, word: RulingOptions) -> Json:
-    """The person's answer to what the call asks, if it asks."""
-    return None if waiting.asks is None or not word.answer else json_answer(word.answer)
-
-
-def _arguments(call: Call, word: RulingOptions) -> dict[str, Json] | None:
-    if word.answer and call.action.name != ASK_PERSON:
-        return None
-    if word.answer:
-        return answered(call, word.answer).args
-    if word.allow and call.action.name == ASK_PERSON and not word.edit:
-        message = f"{call.key} is a question: answer it with --answer TEXT, or reject it"
-        raise ConfigError(message)
-    if not word.edit:
-        return None
-    return arguments(word.edit)
+def _rule(
+    context: click.Context,
+    target: str,
+    word: RulingOptions,
+    store: str | None,
+    *,
+    yes: bool,
+    resumes: bool,
+) -> int:
+    ruled = leave_ruling(target, word, store, yes=yes)
+    return ANSWERED if ruled is None else carry_on(context, ruled, store, resumes=resumes)

@@ -252,8 +252,8 @@ def rulings(end: ShownResult) -> Iterator[TextBlock]:
     for run in end.vote.runs if end.vote is not None else ():
         if run.status == "held":
             yield TextBlock("Look", command("show", run.run_id, store=end.store))
-            yield TextBlock("Allow", command("approvals allow", run.run_id, store=end.store))
-            refuse = command("approvals reject", run.run_id, "--why", "REASON", store=end.store)
+            yield TextBlock("Allow", command("approve", run.run_id, store=end.store))
+            refuse = command("reject", run.run_id, "--why", "REASON", store=end.store)
             yield TextBlock("Refuse", refuse)
     yield TextBlock("Then", continue_hint(end.record, store=end.store))
 

@@ -173,7 +173,7 @@ def test_commands_say_it_per_argument_to_people_and_programs(tmp_path: Path) -> 
     where = ("--store", str(tmp_path / "s.db"))
     key = held_run(tmp_path / "s.db")
     line = "to: 'from' of letters (1.1), doubtful"
-    for words in (("approvals",), ("show", "r"), ("approvals", "allow", "r", "-y")):
+    for words in (("approvals",), ("show", "r"), ("approve", "r", "-y", "--no-resume")):
         assert line in clew(*words, *where).out
     explained = clew("why", "r", key, *where)
     assert "'from' of letters (1.1)" in explained.out
@@ -197,7 +197,7 @@ def test_edited_arguments_are_a_persons_own(tmp_path: Path) -> None:
     held_run(tmp_path / "s.db")
     where = ("--store", str(tmp_path / "s.db"))
     edit = '{"to": "ada@home.example", "text": "Late"}'
-    shown = clew("approvals", "allow", "r", "--edit", edit, "-y", *where).out
+    shown = clew("approve", "r", "--edit", edit, "-y", *where, "--no-resume").out
     assert "letters (1.1), doubtful" not in shown
 
 
