@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from comparison.features import listed
 from reporting.outcomes import Section, of_markdown
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -54,6 +55,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
     "unseen": {"attacks": "python -m unseen"},
+    "comparison": {name: f"python -m comparison.features {name}" for name in listed()},
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""

@@ -1,0 +1,1 @@
+"""clew beside other systems: what they document first, and three applications in each of them."""
