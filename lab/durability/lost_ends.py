@@ -17,14 +17,13 @@ from typing import Any, Final
 
 import anyio
 
-from clew import Agent, open_store, tool
+from clew import Agent, RunContext, open_store, tool
 from clew.agent.runner import start
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.guards import Provenance
 from clew.retention import verify
 from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools import Key
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry
 from durability.nursery import ROOT
@@ -98,9 +97,9 @@ def agent(path: Path, moment: str = "") -> Agent:
     ledger, store = Ledger(path), path / "runs.sqlite"
 
     @tool(effect="unsafe")
-    async def send(note: str, key: Key) -> str:
+    async def send(note: str, ctx: RunContext) -> str:
         """Send a note."""
-        ledger.write(f"send {key}")
+        ledger.write(f"send {ctx.key}")
         if moment and len(ledger.lines()) == COPIED:
             copy(store, path / "older")
         if moment == "in a call" and len(ledger.lines()) == AT:

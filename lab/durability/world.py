@@ -13,12 +13,11 @@ from typing import Final
 
 import anyio
 
-from clew import Agent, Tool, tool
+from clew import Agent, RunContext, Tool, tool
 from clew.core.events import Json, Reply
 from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
-from clew.tools import Key
 
 STEPS: Final = 10
 """Steps of a run; the last one is its answer."""
@@ -87,28 +86,28 @@ def tools(ledger: Ledger, pace: float) -> list[Tool]:
         return f"{name}: done"
 
     @tool(effect="unsafe")
-    async def send(note: str, key: Key) -> str:
+    async def send(note: str, ctx: RunContext) -> str:
         """Send a note: what must not happen twice, and cannot be looked up."""
-        return await do("send", key)
+        return await do("send", ctx.key)
 
     @tool(effect="idempotent")
-    async def put(note: str, key: Key) -> str:
+    async def put(note: str, ctx: RunContext) -> str:
         """Put a note where its key says: the receiver knows a key again."""
-        return await do("put", key)
+        return await do("put", ctx.key)
 
     async def posted(args: dict[str, Json], key: str) -> str | None:
         """Whether it was posted."""
         return "post: done" if f"post {key}" in ledger.lines() else None
 
     @tool(effect="unsafe", probe=posted, timeout=DEADLINE)
-    async def post(note: str, key: Key) -> str:
+    async def post(note: str, ctx: RunContext) -> str:
         """Post a note, which can be looked up afterwards."""
-        return await do("post", key)
+        return await do("post", ctx.key)
 
     @tool(effect="pure")
-    async def add(note: str, key: Key) -> str:
+    async def add(note: str, ctx: RunContext) -> str:
         """Look at a note."""
-        return await do("add", key)
+        return await do("add", ctx.key)
 
     return [send, put, post, add]
 

@@ -29,7 +29,7 @@ FLOORS = (
     {"concurrency"},
     {"support"},  # with concurrency, the ground
     {"core"},  # the loop, the record, and the interfaces of every part
-    {"citations", "codecs", "guards", "models", "screens", "stores"},  # parts
+    {"citations", "codecs", "deps", "guards", "models", "screens", "stores"},  # parts
     {"context", "evidence", "otel", "tools"},
     {"memory", "toolbox"},  # tools that ship
     {"agent"},  # the agent that people write, and what is done with one

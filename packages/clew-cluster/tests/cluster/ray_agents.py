@@ -9,12 +9,11 @@ from pathlib import Path
 
 import anyio
 
-from clew import Agent, tool
+from clew import Agent, RunContext, tool
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish, position
-from clew.tools import Key
 from clew_mcp import mcp_tools_sync
 from tests.mcp.servers import Plain
 
@@ -36,25 +35,25 @@ async def reverse(text: str) -> str:
 
 
 @tool(effect="unsafe")
-async def send(text: str, key: Key) -> str:
+async def send(text: str, ctx: RunContext) -> str:
     """Send a letter; it takes a while, so that kills fall into it.
 
     Args:
         text: The letter.
     """
-    effect(f"send {key}")
+    effect(f"send {ctx.key}")
     await anyio.sleep(0.02)
     return f"sent {text}"
 
 
 @tool(effect="idempotent")
-async def put(text: str, key: Key) -> str:
+async def put(text: str, ctx: RunContext) -> str:
     """Store a text under its key.
 
     Args:
         text: The text.
     """
-    effect(f"put {key}")
+    effect(f"put {ctx.key}")
     await anyio.sleep(0.01)
     return f"stored {text}"
 

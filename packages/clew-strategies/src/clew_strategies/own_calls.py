@@ -14,6 +14,7 @@ from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
 from clew.core.done import described_effect
 from clew.core.received import is_certain, repetitions
+from clew.deps.parts import ContextGuard, guard_with_context
 from clew.guards import Provenance
 from clew.guards.caps import counted
 from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Guard, StopRule, ToolSpec
@@ -28,14 +29,16 @@ _LEVELS: Final[tuple[Literal["strict", "standard", "off"], ...]] = ("strict", "s
 class OwnCalls:
     """A guard of an agent that is asked only about calls of these tools."""
 
-    guard: Guard
+    guard: Guard | ContextGuard
     names: frozenset[str]
 
     def __call__(
         self, call: Call, trajectory: Trajectory
     ) -> Verdict | Awaitable[Verdict | None] | None:
         """What the guard says of a call of a tool; nothing about a run of a role."""
-        return self.guard(call, trajectory) if call.action.name in self.names else None
+        if call.action.name not in self.names:
+            return None
+        return guard_with_context(self.guard)(call, trajectory)
 
     def __repr__(self) -> str:
         """Its name in the record is that of the guard."""
@@ -167,7 +170,7 @@ def _origins(agents: Sequence[Agent[Any]], roles: Mapping[str, Role]) -> list[Pr
     return [*known][:1]
 
 
-def _is_origins(guard: Guard) -> bool:
+def _is_origins(guard: Guard | ContextGuard) -> bool:
     return isinstance(guard, Provenance)
 
 

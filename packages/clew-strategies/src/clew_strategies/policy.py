@@ -285,6 +285,7 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
         screens=like.screens,
         context=Context(compaction=None),
         settings=ModelSettings(seed=like.engine.seed),
+        deps=like.deps,
     )
 
 

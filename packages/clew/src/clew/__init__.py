@@ -44,6 +44,7 @@ _NAMES: Final = {
     "clew.core.pending": "PendingApproval",
     "clew.core.replay": "Replayed",
     "clew.core.trajectory": "Call Step Trajectory",
+    "clew.deps.run_context": "RunContext",
     "clew.guards": "NoProgress",
     "clew.guards.limits": "Limits",
     "clew.stores": "open_store",

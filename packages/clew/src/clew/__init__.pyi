@@ -114,6 +114,9 @@ from clew.core.trajectory import (
     Step,
     Trajectory,
 )
+from clew.deps.run_context import (
+    RunContext,
+)
 from clew.guards import (
     NoProgress,
 )
@@ -196,6 +199,7 @@ __all__ = [
     "Retry",
     "Retrying",
     "Rewinds",
+    "RunContext",
     "RunSummary",
     "SqliteStore",
     "StaleApprovalError",

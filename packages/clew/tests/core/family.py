@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clew import Agent, Result, Tool, delegate, resume, rule, run
+from clew import Agent, Result, RunContext, Tool, delegate, resume, rule, run
 from clew import tool as as_tool
 from clew.agent.runner import has_begun, take_up
 from clew.core.interfaces import Store
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
-from clew.tools import Key
 from tests.guards.verdicts import verdict_on
 
 hold_letters = verdict_on("send", "hold", "a letter leaves the house")
@@ -24,13 +23,13 @@ def letters(done: list[tuple[str, str]]) -> Tool:
     """The tool `send`: whatever it did is in the list."""
 
     @as_tool(effect="unsafe")
-    def send(text: str, key: Key) -> str:
+    def send(text: str, ctx: RunContext) -> str:
         """Send a letter.
 
         Args:
             text: What it says.
         """
-        done.append((key, text))
+        done.append((ctx.key, text))
         return f"sent {text}"
 
     return send

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clew import Agent, Context, Limits, Tool, ToolError, Verdict, tool
+from clew import Agent, Context, Limits, RunContext, Tool, ToolError, Verdict, tool
 from clew.core.events import RawCall, Reply, Status
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
-from clew.tools import Key
 from clew.tools.retrieval import Retrieval
 from tests.core.catalogue import catalogue, letters
 from tests.core.relay import RELAY
@@ -77,23 +76,23 @@ def effect_tools(ledger: Ledger) -> list[Tool]:
     """One tool of each effect class that changes something."""
 
     @tool(effect="unsafe")
-    async def send(text: str, key: Key) -> str:
+    async def send(text: str, ctx: RunContext) -> str:
         """Send a message.
 
         Args:
             text: The message.
         """
-        ledger.write(f"send {key} {text}")
+        ledger.write(f"send {ctx.key} {text}")
         return f"sent {text}"
 
     @tool(effect="idempotent")
-    async def put(text: str, key: Key) -> str:
+    async def put(text: str, ctx: RunContext) -> str:
         """Store a text under its key.
 
         Args:
             text: The text.
         """
-        ledger.write(f"put {key} {text}")
+        ledger.write(f"put {ctx.key} {text}")
         return f"stored {text}"
 
     async def posted(args: dict[str, Any], key: str) -> str | None:
@@ -102,13 +101,13 @@ def effect_tools(ledger: Ledger) -> list[Tool]:
         return f"posted {args['text']}" if happened else None
 
     @tool(effect="unsafe", probe=posted, timeout=0.05)
-    async def post(text: str, key: Key) -> str:
+    async def post(text: str, ctx: RunContext) -> str:
         """Post a text.
 
         Args:
             text: The text.
         """
-        ledger.write(f"post {key} {text}")
+        ledger.write(f"post {ctx.key} {text}")
         return f"posted {text}"
 
     return [send, put, post]

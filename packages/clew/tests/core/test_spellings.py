@@ -11,10 +11,9 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from clew import Agent, MemoryStore, Tool, fork, replay, run, tool
+from clew import Agent, MemoryStore, RunContext, Tool, fork, replay, run, tool
 from clew.core.events import Json
 from clew.testing.models import ScriptedModel, act, finish
-from clew.tools import Key
 from clew.tools.fallback import with_fallback
 from clew.tools.process import process_tool
 
@@ -62,7 +61,7 @@ def post(
     *,
     quiet: bool = False,
     odd: Annotated[Any, "Anything."] = SENTINEL,
-    key: Key,
+    ctx: RunContext,
 ) -> str:
     """Send a parcel."""
     return "sent"

@@ -13,11 +13,12 @@ import msgspec
 import pydantic
 import pytest
 
+from clew import RunContext
 from clew.concurrency.tasks import stoppable
 from clew.core.events import Json, Observation, Verdict
 from clew.core.interfaces import Retry, Tool
 from clew.support.errors import ConfigError, ToolError
-from clew.tools import Attempts, Key, tool
+from clew.tools import Attempts, tool
 from clew.tools.finish import answer_schema, decode_answer, finish_tool
 from clew.tools.schema import problems
 from tests.patience import PATIENCE
@@ -78,7 +79,7 @@ class Box(pydantic.BaseModel):
 async def everything(
     query: str,
     place: Place,
-    key: Key,
+    ctx: RunContext,
     colour: Colour = Colour.RED,
     limit: Annotated[int, msgspec.Meta(ge=1, le=5, description="At most so many")] = 3,
     *,
@@ -102,7 +103,10 @@ async def everything(
         colour: Its colour.
         options: Not this one.
     """
-    return {"repr": repr((query, place, key, colour, limit, mode, span, point, pair)), "seen": seen}
+    return {
+        "repr": repr((query, place, ctx.key, colour, limit, mode, span, point, pair)),
+        "seen": seen,
+    }
 
 
 def test_a_schema_says_all_that_the_signature_and_the_docstring_say() -> None:
@@ -111,7 +115,7 @@ def test_a_schema_says_all_that_the_signature_and_the_docstring_say() -> None:
     assert everything.description == "Look for it.\n\nIn many places."
     assert parameters["required"] == ["query", "place"]
     assert parameters["additionalProperties"] is False
-    assert "key" not in shown
+    assert "ctx" not in shown
     assert shown["query"] == {"description": "What to look for, in words.", "type": "string"}
     assert shown["limit"] == {
         "description": "At most so many",
@@ -173,7 +177,7 @@ async def test_arguments_arrive_in_the_functions_types_and_the_key_with_them() -
         ),
         ({"span": {}}, "span.start: missing, an integer is required"),
         ({"item": {"title": "ab", "count": 0}}, "item.count: 0 is less than the minimum of 1"),
-        ({"key": "mine"}, "key: unknown argument; "),
+        ({"ctx": "mine"}, "ctx: unknown argument; "),
         ({"seen": [1, 1]}, "seen: "),
     ],
 )
@@ -325,7 +329,7 @@ def _keywords(**words: str) -> None:
 def _no_words(a: int) -> None: ...
 
 
-def _maybe_key(a: Key | None) -> None:
+def _maybe_context(a: RunContext | None) -> None:
     """Do it."""
 
 
@@ -401,7 +405,7 @@ def _same_name(a: Place, b: Outer) -> None:  # type: ignore[valid-type] # made a
         (_variadic, ["_variadic, parameter words"]),
         (_keywords, ["_keywords, parameter words"]),
         (_no_words, ["_no_words", "docstring"]),
-        (_maybe_key, ["_maybe_key, parameter a", "Key alone"]),
+        (_maybe_context, ["_maybe_context, parameter a", "RunContext alone"]),
         (_limits_of_both, ["_limits_of_both, a", "Meta(le=9)", "pydantic.Field"]),
         (_limits_in_a_struct, ["_limits_in_a_struct, a", "Framed", "pydantic"]),
         (_limits_as_default, ["_limits_as_default, a", "Annotated"]),
@@ -466,7 +470,11 @@ def test_only_a_pure_def_may_be_inline() -> None:
 
 def test_a_name_a_description_an_example_may_be_given() -> None:
     @tool(name="twice", description="Double it.", examples=({"b": 1},), result={"type": "integer"})
-    def double(a: Annotated[Key, "the key"], b: int | None = None, c: Any = object()) -> Any:  # noqa: B008 - a sentinel
+    def double(
+        a: Annotated[RunContext, "the context"],
+        b: int | None = None,
+        c: Any = object(),  # noqa: B008 - a sentinel
+    ) -> Any:
         return a, b, c
 
     assert (double.name, double.description) == ("twice", "Double it.")

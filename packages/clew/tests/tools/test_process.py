@@ -32,7 +32,8 @@ from dataclasses import dataclass
 
 from clew.support.errors import ToolError
 from clew.core.events import Evidence, Observation
-from clew.tools import Key, tool
+from clew import RunContext
+from clew.tools import tool
 from clew.tools.process import process_tool
 
 print("imported")
@@ -44,14 +45,14 @@ class Place:
     height: float = 0.0
 
 
-def grow(place: Place, key: Key, by: float = 1.0) -> Place:
+def grow(place: Place, ctx: RunContext, by: float = 1.0) -> Place:
     """Make a place higher.
 
     Args:
         place: which
         by: how much
     """
-    print("printed", key)
+    print("printed", ctx.key)
     os.write(1, b"to the descriptor")
     os.system("echo from a child")
     return Place(place.name, place.height + by)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Generic, Self, cast, overload
+from typing import Any, ClassVar, Generic, Self, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
 from clew.agent.compile import compile_engine
 from clew.agent.composition import Composition
+from clew.agent.run_deps import Wanted, check_factory, wanted_by
 from clew.agent.validate import (
     Tools,
     check_codec,
@@ -39,7 +40,9 @@ from clew.context.view import first_prompt
 from clew.core.codec import Codec
 from clew.core.engine import Engine
 from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import Check, Guard, Model, Screen, StopRule
+from clew.core.interfaces import AgentTool, Check, FallbackTool, Guard, Model, Screen, StopRule
+from clew.deps.parts import ContextCheck, ContextGuard
+from clew.deps.run_identity import MakeDeps
 from clew.guards.limits import Limits
 from clew.support.arguments import check_number
 from clew.support.error_text import described
@@ -52,11 +55,13 @@ A_co = TypeVar("A_co", covariant=True, default=str)
 """The type of an agent's answer: text, as long as nobody says another."""
 
 B = TypeVar("B")
+D = TypeVar("D", default=Any)
+"""The type of the deps that its runs are given."""
 Made = TypeVar("Made", bound="Agent[Any]")
 
 
 @dataclass(frozen=True)
-class Agent(Generic[A_co]):
+class Agent(Generic[A_co, D]):
     """The agent: model, tools, codec, prompt, limits, guards and checks.
 
     `tools` may be plain functions; they count as unsafe unless `@tool` says otherwise. `model` and
@@ -68,7 +73,9 @@ class Agent(Generic[A_co]):
     `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
     `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
     `fallback` is the answer. `settings` are those of the model: temperature, tokens, reasoning,
-    seed, timeout … Raises `ConfigError` if the parts do not fit.
+    seed, timeout … `deps` makes what its tools, guards, checks and prompts get by their
+    `RunContext`, for a run of which it is told the id, the recorded labels and the owner: so any
+    process can go on with it. Raises `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
@@ -77,15 +84,19 @@ class Agent(Generic[A_co]):
     codec: Codec | str | None = None
     prompt: Instructions | str = PROMPT
     answer: TypeForm[A_co] = str  # type: ignore[assignment] # pyright: ignore[reportAssignmentType] - the default of A_co
-    checks: Sequence[Check[A_co]] = ()
+    checks: Sequence[Check[A_co] | ContextCheck[A_co]] = ()
     tries: int = 2
     fallback: Json = None
     limits: Limits = field(default_factory=Limits)
     bounds: Sequence[StopRule] = ()
-    guards: Sequence[Guard] = ()
+    guards: Sequence[Guard | ContextGuard] = ()
     screens: Sequence[Screen] = ()
     context: Context = CONTEXT
     settings: ModelSettings = NOTHING_SET
+    deps: MakeDeps[D] | None = None
+
+    deps_wanted: ClassVar[tuple[Wanted, ...]] = ()
+    """The parts that want deps, with the type of these; found when the agent is made."""
 
     def __post_init__(self) -> None:
         """Make the parts now, so that what does not fit is said before the first model call."""
@@ -95,7 +106,19 @@ class Agent(Generic[A_co]):
         check_kind("settings", self.settings, ModelSettings)
         check_prompt(self.prompt)
         for kind in ("guard", "check", "screen", "bound"):
-            check_functions(kind, getattr(self, f"{kind}s"))
+            if (functions := getattr(self, f"{kind}s")) != ():
+                check_functions(kind, functions)
+        if self.deps is not None:
+            check_factory(self.deps)
+        asks = self.guards or self.checks or getattr(self.prompt, "tail", None)
+        asks = asks or any(
+            it.guard
+            or callable(it.approve)
+            or isinstance(it, AgentTool | FallbackTool)
+            or getattr(it, "deps", None)
+            for it in tools
+        )
+        self.__dict__["deps_wanted"] = wanted_by(self) if asks else ()
         check_screens(self.screens)
         check_model(self.model)
         check_codec(self.codec)
@@ -159,7 +182,7 @@ class Agent(Generic[A_co]):
         return vars(copy(self))
 
     @overload
-    def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B]": ...
+    def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B, D]": ...
 
     @overload
     def replace(self, **changes: Any) -> Self: ...

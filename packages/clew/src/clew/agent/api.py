@@ -10,7 +10,7 @@ from typing import Any, Generic
 
 import anyio
 
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.compare import as_begun, as_judged
 from clew.agent.labels import load_of
 from clew.agent.open_run import open_fork, open_run
@@ -44,7 +44,7 @@ __all__ = [
 
 
 async def run(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     goal: Question,
     *,
     store: Where = None,
@@ -53,24 +53,27 @@ async def run(
     origin: dict[str, Json] | None = None,
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed.
 
     `labels` (16 short texts by name) and the `owner` are recorded with the run; its forks and
     sub-runs have the same. They serve to list runs, and calls with an `owner` find no other's.
+    `deps` reach its tools, guards, checks and prompts by their `RunContext`, and are not recorded;
+    without them the agent's own factory makes them (`Agent.deps`).
     """
     if not isinstance(goal, str):  # None would open the run of an id
         question_parts("the question", goal)
     opening = open_run(
         agent, goal, run_id=run_id, store=store, listener=listener, origin=origin,
-        labels=labels, owner=owner,
+        labels=labels, owner=owner, deps=deps,
     )  # fmt: skip
     async with opening as opened:
         return await opened.go_on()
 
 
 async def resume(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     run_id: str,
     *,
     say: Question = "",
@@ -80,6 +83,7 @@ async def resume(
     take_over: bool = False,
     listener: Listener | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> Result[A_co]:
     """Continue a run: after a crash, a ruling, a raised limit, or with a message (`say`).
 
@@ -89,20 +93,20 @@ async def resume(
     the record's without `accept_change`, and if another process has the run; `take_over` fences off
     whoever has it.
     With an `owner`, another's run is not found. A client's own id of its `request` makes a message
-    safe to send twice: it is added once.
+    safe to send twice: it is added once. `deps` are as in `run`; without them nothing runs.
     """
     joined = None if say != "" or take_over else await join(run_id, store, listener, owner)
     if joined is not None:
         return await joined.wait()
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
-        listener=listener, owner=owner,
+        listener=listener, owner=owner, deps=deps,
     ) as opened:  # fmt: skip
         return await opened.go_on(say, request=request)
 
 
 async def fork(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     run_id: str,
     *,
     at: int,
@@ -113,6 +117,7 @@ async def fork(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> Result[A_co]:
     """Start a new run with the first `at` steps of another, and continue it.
 
@@ -122,7 +127,7 @@ async def fork(
     """
     async with open_fork(
         agent, run_id, at=at, observations=observations, say=say, store=store, new_id=new_id,
-        listener=listener, origin=origin, owner=owner,
+        listener=listener, origin=origin, owner=owner, deps=deps,
     ) as opened:  # fmt: skip
         return await opened.go_on()
 
@@ -202,7 +207,7 @@ class _Batch(Generic[A_co]):
 
 
 async def batch(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     goals: Sequence[Question],
     *,
     at_once: int = 8,
@@ -210,12 +215,13 @@ async def batch(
     on_done: Callable[[int, int, Result[A_co]], None] | None = None,
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> list[Result[A_co]]:
     """Answer many goals, `at_once` at a time; returns the results in the order of the goals.
 
     `on_done(done, total, result)` is called as each run ends. A run whose model failed has the
-    status "failed" and the error as its reason; its record stays open. All have the same `labels`
-    and `owner`.
+    status "failed" and the error as its reason; its record stays open. All have the same `labels`,
+    `owner` and `deps`.
     """
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")
@@ -228,7 +234,9 @@ async def batch(
 
     async def one(opened: Store, index: int, goal: Question) -> None:
         async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
-            journal = await start(agent, goal, opened, run_id=run_id, labels=labels, owner=owner)
+            journal = await start(
+                agent, goal, opened, run_id=run_id, labels=labels, owner=owner, deps=deps
+            )
             try:
                 outcome: Result[A_co] = await drive(agent, journal)
             except ModelError as error:

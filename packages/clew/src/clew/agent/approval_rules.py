@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from clew.core.events import Json, Verdict
 from clew.core.interfaces import Approve
 from clew.core.trajectory import Call, Trajectory
+from clew.deps.parameters import context_parameter
+from clew.deps.run_context import part_context
 from clew.support.errors import ConfigError, PartError
 from clew.support.parts import Patience, ask, copied, short_repr, stable_name
 
@@ -35,17 +37,20 @@ class Approvals:
 
     async def __call__(self, call: Call, trajectory: Trajectory) -> Verdict | None:
         """Hold the call with the reason that its rule gives."""
-        del trajectory
-        reason = await self._reason(call.action.name, call.args)
+        reason = await self._reason(call, trajectory)
         return Verdict("hold", reason) if reason else None
 
-    async def _reason(self, tool: str, args: dict[str, Json]) -> str:
+    async def _reason(self, call: Call, trajectory: Trajectory) -> str:
         """Why a person must see the call; "" where nobody must."""
+        tool = call.action.name
         rule: object = self.rules[tool]
         who = f"the approval rule of {tool}"
         if callable(rule):
+            given: list[Any] = [copied(call.args)]
+            if context_parameter(rule) is not None:
+                given.append(part_context(trajectory, call.key))
             try:
-                rule = await ask(who, self.patience, rule, copied(args))
+                rule = await ask(who, self.patience, rule, *given)
             except PartError as error:
                 return f"{_USUAL.format(tool=tool)}: {error}"
         if isinstance(rule, str):

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final, overload
 
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.api import resume
 from clew.agent.foreign import ForeignRunError
 from clew.agent.labels import checked_labels, checked_owner, load_of
@@ -146,6 +146,7 @@ async def rule(
     store: Where = ...,
     owner: str | None = ...,
     agent: None = ...,
+    deps: None = ...,
 ) -> None: ...
 @overload
 async def rule(
@@ -158,7 +159,8 @@ async def rule(
     by: str = ...,
     store: Where = ...,
     owner: str | None = ...,
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
+    deps: D | None = ...,
 ) -> Result[A_co]: ...
 async def rule(
     approval: str,
@@ -170,7 +172,8 @@ async def rule(
     by: str = "",
     store: Where = None,
     owner: str | None = None,
-    agent: Agent[A_co] | None = None,
+    agent: Agent[A_co, D] | None = None,
+    deps: D | None = None,
 ) -> Result[A_co] | None:
     """Rule on a held call by its `PendingApproval.id`; with an `agent`, go on and give the result.
 
@@ -178,7 +181,7 @@ async def rule(
     It covers the call once, as it was shown; a call key (`run_id:step.index`) covers the call with
     whatever arguments it has now. `args` replace them. `answer` is what the call asks for, if it
     asks (`PendingApproval.asks`, a JSON Schema). The `agent` is that of the run to resume, the root
-    of a sub-run. Repeating a ruling completes a delivery that was cut off.
+    of a sub-run; `deps` are as in `run`. Repeating a ruling completes a delivery that was cut off.
 
     Raises `NotHeldError`, `AlreadyRuledError` for another ruling than the first one,
     `StaleApprovalError` if the call changed since it was shown; and `ConfigError` for arguments or
@@ -208,7 +211,7 @@ async def rule(
             raise ruled_on(record, waiting)
         if agent is None:
             return None
-        return await resume(agent, await root_of(opened, record), store=opened)
+        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
 
 
 def call_of(record: Trajectory, asked: ApprovalId) -> Call:

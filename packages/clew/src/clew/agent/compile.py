@@ -25,6 +25,7 @@ from clew.core.engine import Advice, Engine
 from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
 from clew.core.interfaces import AgentTool, Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.deps.parts import check_with_context
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps
 from clew.guards.limits import Limits
@@ -61,7 +62,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         budget=parts.budget,
         guards=parts.named_guards,
         screens=parts.named_screens,
-        checks=tuple(agent.checks),
+        checks=[check_with_context(check) for check in agent.checks],
         decode=decode,
         tries=agent.tries,
         fallback=agent.fallback,

@@ -25,6 +25,7 @@ from clew.core.interfaces import (
     AnyTool,
     Check,
     Guard,
+    Left,
     Model,
     Prompt,
     Screen,
@@ -34,6 +35,8 @@ from clew.core.interfaces import (
     ToolSpec,
 )
 from clew.core.policy import ask_guard, validate_verdict
+from clew.core.trajectory import Trajectory
+from clew.deps.parts import ContextCheck, ContextGuard, guard_with_context
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
 from clew.guards.limits import Limits, bounds_of
@@ -63,7 +66,7 @@ class AgentFields(Protocol):
     @property
     def answer(self) -> Any: ...
     @property
-    def checks(self) -> Sequence[Check]: ...
+    def checks(self) -> Sequence[Check | ContextCheck]: ...
     @property
     def tries(self) -> int: ...
     @property
@@ -73,7 +76,7 @@ class AgentFields(Protocol):
     @property
     def bounds(self) -> Sequence[StopRule]: ...
     @property
-    def guards(self) -> Sequence[Guard]: ...
+    def guards(self) -> Sequence[Guard | ContextGuard]: ...
     @property
     def screens(self) -> Sequence[Screen]: ...
     @property
@@ -166,7 +169,7 @@ class Composition:
         return self.agent.limits.repetition(varied)
 
     @cached_property
-    def guards(self) -> tuple[Guard, ...]:
+    def guards(self) -> tuple[Guard | ContextGuard, ...]:
         """The user's guards, those of tools, clew's; last the caps: they count what is allowed."""
         stuck = () if self.no_progress is None else (self.no_progress,)
         usual = (AlreadyDone(self.tools), self.agent.limits.guard, self.strategy_caps)
@@ -248,7 +251,7 @@ class Composition:
             elif isinstance(guard, Approvals):  # it minds the time of each rule itself
                 named.append(NamedGuard(name, guard, guard.tools))
             else:
-                asked = partial(ask_guard, name, guard, self.patience)
+                asked = partial(ask_guard, name, guard_with_context(guard), self.patience)
                 named.append(NamedGuard(name, asked, tools))
         return tuple(named)
 
@@ -275,6 +278,10 @@ class Composition:
         limits = self.agent.limits
         strategy = model.info.name.partition(":")[0] == STRATEGY
         return Budget(limits.allowance, estimate, model.info.priced, limits.landing, strategy)
+
+    def left(self, trajectory: Trajectory) -> Left:
+        """What a run may still spend."""
+        return self.budget.standing(trajectory).left
 
     @cached_property
     def window(self) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any, Generic
 
 import anyio
 
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun
 from clew.agent.labels import load_of
@@ -90,7 +90,7 @@ class OpenRun(Generic[A_co]):
 
 @asynccontextmanager
 async def open_run(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     goal: Question | None = None,
     *,
     run_id: str = "",
@@ -101,6 +101,7 @@ async def open_run(
     origin: dict[str, Json] | None = None,
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """Open a run to work on: a new one for a `goal`, or without it the run of this id.
 
@@ -116,7 +117,7 @@ async def open_run(
             async with at_work(opened, run_id, "refuse"):
                 journal = await start(
                     agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
-                    labels=labels, owner=owner,
+                    labels=labels, owner=owner, deps=deps,
                 )  # fmt: skip
                 yield OpenRun(agent, journal)
             return
@@ -125,14 +126,14 @@ async def open_run(
             agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
             journal = await take_up(
                 agent, run_id, opened,
-                accept_change=accept_change, listener=listener, origin=origin,
+                accept_change=accept_change, listener=listener, origin=origin, deps=deps,
             )  # fmt: skip
             yield OpenRun(agent, journal)
 
 
 @asynccontextmanager
 async def open_fork(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     run_id: str,
     *,
     at: int,
@@ -143,6 +144,7 @@ async def open_fork(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     check_argument("agent", agent, Agent, "an Agent")
@@ -152,6 +154,6 @@ async def open_fork(
         new_id = new_id or new_run_id()
         async with at_work(opened, new_id, "refuse"):
             journal = await start_fork(
-                agent, point, opened, new_id, listener=listener, origin=origin
+                agent, point, opened, new_id, listener=listener, origin=origin, deps=deps
             )
             yield OpenRun(agent, journal)

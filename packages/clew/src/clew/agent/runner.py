@@ -9,6 +9,7 @@ from clew.agent.labels import checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
 from clew.agent.read_result import complete_result
 from clew.agent.result import Result
+from clew.agent.run_deps import deps_for
 from clew.agent.streaming.followers import FOLLOWERS
 from clew.agent.streaming.work import AT_WORK, Work
 from clew.context.compaction import asks_model
@@ -37,6 +38,8 @@ from clew.core.pending import ancestors
 from clew.core.redaction import redact, secrets
 from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
+from clew.deps.run_context import RUNNING, Running
+from clew.deps.run_identity import RunIdentity
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.live import LIVE
@@ -97,12 +100,14 @@ async def start(
     done: tuple[Done, ...] = (),
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: object = None,
 ) -> Journal:
     """Begin a run's record without thinking yet.
 
     `parent` is the call that a sub-run serves, `grant` what it may take and `trust` that of its
     goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
-    runs for the same task: the model is told of them, and their repetition is held.
+    runs for the same task: the model is told of them, and their repetition is held. The `deps` of
+    a run in a queue are made by whoever takes it up.
     """
     question = _question(agent, goal)
     if origin is not None:
@@ -110,21 +115,17 @@ async def start(
     if not parent:  # a sub-run has the id of its call
         check_run_id(run_id)
     run_id = run_id or new_run_id()
+    labels = checked_labels(labels) if labels else {}
+    owner = "" if owner is None else checked_owner(owner)
+    if not queue and (parent or deps is not None or agent.deps is not None or agent.deps_wanted):
+        deps = await _deps(agent, RunIdentity(run_id, labels, owner), deps, parent)
     started = Started(
-        question,
-        agent.spec,
-        SCHEMA,
-        agent.engine.seed,
-        parent,
-        redact(origin) if origin else {},
-        queue,
-        grant,
-        trust,
-        done,
-        checked_labels(labels) if labels else {},
-        "" if owner is None else checked_owner(owner),
-    )
-    return await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+        question, agent.spec, SCHEMA, agent.engine.seed, parent,
+        redact(origin) if origin else {}, queue, grant, trust, done, labels, owner,
+    )  # fmt: skip
+    journal = await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+    journal.deps = deps
+    return journal
 
 
 async def take_up(
@@ -136,6 +137,7 @@ async def take_up(
     listener: Listener | None = None,
     origin: dict[str, Json] | None = None,
     parent: str = "",
+    deps: object = None,
 ) -> Journal:
     """Open a run for work, having made sure that the agent is the record's or may differ.
 
@@ -147,7 +149,10 @@ async def take_up(
     if parent != trajectory.parent_call:
         await refuse_sub_run(store, trajectory)
     _changes(agent, trajectory, accepted=accept_change)  # before anybody is fenced off
+    if parent or deps is not None or agent.deps is not None or agent.deps_wanted:
+        deps = await _deps(agent, _identity(trajectory), deps, parent)
     journal = await Journal.open(store, run_id, trajectory, secrets=secrets(), listener=listener)
+    journal.deps = deps
     events: list[AnyEvent] = []
     different = _changes(agent, trajectory, accepted=accept_change)
     if await close_off(agent, journal, different, origin):
@@ -173,6 +178,7 @@ async def start_fork(
     origin: dict[str, Json] | None = None,
     call: str = "",
     grant: Grant | None = None,
+    deps: object = None,
 ) -> Journal:
     """Create the fork's record without thinking yet; as a sub-run, it serves `call`.
 
@@ -186,6 +192,8 @@ async def start_fork(
         *point.changed,
     )
     run_id = run_id or new_run_id()
+    if call or deps is not None or agent.deps is not None or agent.deps_wanted:
+        deps = await _deps(agent, _identity(trajectory, run_id), deps, call)
     made_of = redact(origin) if origin else {}
     done = tuple((await with_those_within(store, point.done)).values())
     first = Forked(
@@ -196,6 +204,7 @@ async def start_fork(
         store, point.base, point.shared, (first, *point.again), run_id,
         secrets=secrets(), listener=listener,
     )  # fmt: skip
+    journal.deps = deps
     await close_off(agent, journal)
     return journal
 
@@ -215,6 +224,7 @@ async def start_or_take_up(
     done: tuple[Done, ...] = (),
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: object = None,
 ) -> Journal:
     """Open the run of this id for work: begun now, or taken up where its record is.
 
@@ -226,7 +236,7 @@ async def start_or_take_up(
         return await start(
             agent, goal, store, run_id=run_id, parent=parent,
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
-            labels=labels, owner=owner,
+            labels=labels, owner=owner, deps=deps,
         )  # fmt: skip
     served = trajectory.parent_call or trajectory.started.parent
     another = not parent and not same_question(
@@ -238,8 +248,17 @@ async def start_or_take_up(
     return await take_up(
         agent, run_id, store,
         accept_change=accept_change, listener=listener, origin=origin,
-        parent=trajectory.parent_call,
+        parent=trajectory.parent_call, deps=deps,
     )  # fmt: skip
+
+
+def _identity(record: Trajectory, run_id: str = "") -> RunIdentity:
+    """What the record says of whose run it is; of a fork that is what the first run's says."""
+    return RunIdentity(run_id or record.run_id, record.started.labels, record.started.owner)
+
+
+async def _deps(agent: Agent[Any], run: RunIdentity, deps: object, served: str) -> Any:
+    return await deps_for(agent, run, deps, agent.parts.patience, serves=bool(served))
 
 
 async def complete(agent: Agent[Any], journal: Journal) -> Trajectory:
@@ -250,12 +269,14 @@ async def complete(agent: Agent[Any], journal: Journal) -> Trajectory:
     work = Work(agent, journal, LIVE.get())  # as `working` does it, at no call where none follows
     AT_WORK.add(work)
     before = LIVE.set(work)
+    outer = RUNNING.set(Running(journal.deps, agent.parts.left, agent.deps))
     try:
         if FOLLOWERS:
             work.look()
         return await run(agent.engine, journal)
     finally:
         LIVE.reset(before)
+        RUNNING.reset(outer)
         AT_WORK.discard(work)
         if work.followed:
             work.end()

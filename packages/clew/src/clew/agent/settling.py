@@ -2,7 +2,7 @@
 
 from typing import Final, overload
 
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.api import resume
 from clew.agent.approvals import (
     call_of,
@@ -41,6 +41,7 @@ async def answer(
     store: Where = ...,
     owner: str | None = ...,
     agent: None = ...,
+    deps: None = ...,
 ) -> None: ...
 @overload
 async def answer(
@@ -50,7 +51,8 @@ async def answer(
     by: str = ...,
     store: Where = ...,
     owner: str | None = ...,
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
+    deps: D | None = ...,
 ) -> Result[A_co]: ...
 async def answer(
     call: str,
@@ -59,11 +61,13 @@ async def answer(
     by: str = "",
     store: Where = None,
     owner: str | None = None,
-    agent: Agent[A_co] | None = None,
+    agent: Agent[A_co, D] | None = None,
+    deps: D | None = None,
 ) -> Result[A_co] | None:
     """Give the result of a call that somebody else performs; with an `agent`, go on.
 
-    `call` is the id of its `PendingApproval` or its key (`run_id:step.index`), as in `rule`. The
+    `call` is the id of its `PendingApproval` or its key (`run_id:step.index`), and `deps` are as in
+    `rule`. The
     first result counts; repeating it completes a delivery that was cut off. Raises `NotHeldError`
     where the call waits for no result, `AlreadyRuledError`, `StaleApprovalError`, and `ConfigError`
     for a value that does not fit the tool's schema of results.
@@ -78,7 +82,10 @@ async def answer(
         if waiting.settled is None and not waits_for_result(waiting):
             message = f"call {waiting.key} of run {record.run_id} waits for no result"
             raise NotHeldError(message)
-        return await _settle(opened, record, waiting, asked, _word(waiting, value, by=by), agent)
+        await _settle(opened, record, waiting, asked, _word(waiting, value, by=by))
+        if agent is None:
+            return None
+        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
 
 
 @overload
@@ -92,6 +99,7 @@ async def settle(
     store: Where = ...,
     owner: str | None = ...,
     agent: None = ...,
+    deps: None = ...,
 ) -> None: ...
 @overload
 async def settle(
@@ -103,7 +111,8 @@ async def settle(
     by: str = ...,
     store: Where = ...,
     owner: str | None = ...,
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
+    deps: D | None = ...,
 ) -> Result[A_co]: ...
 async def settle(
     call: str,
@@ -114,7 +123,8 @@ async def settle(
     by: str = "",
     store: Where = None,
     owner: str | None = None,
-    agent: Agent[A_co] | None = None,
+    agent: Agent[A_co, D] | None = None,
+    deps: D | None = None,
 ) -> Result[A_co] | None:
     """Say what came of a call whose outcome is unknown; with an `agent`, go on.
 
@@ -132,7 +142,10 @@ async def settle(
         if waiting.settled is None:
             _check_unknown(record, waiting)
         word = _word(waiting, result, done=done, why=why, by=by)
-        return await _settle(opened, record, waiting, asked, word, agent)
+        await _settle(opened, record, waiting, asked, word)
+        if agent is None:
+            return None
+        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
 
 
 async def _record(store: Store, asked: ApprovalId, owner: str | None) -> Trajectory:
@@ -165,14 +178,9 @@ def _check_unknown(record: Trajectory, call: Call) -> None:
 
 
 async def _settle(
-    store: Store,
-    record: Trajectory,
-    call: Call,
-    asked: ApprovalId,
-    word: Settled,
-    agent: Agent[A_co] | None,
-) -> Result[A_co] | None:
-    """Leave the word in the run's inbox, once, tell the runs above, and go on if it can be."""
+    store: Store, record: Trajectory, call: Call, asked: ApprovalId, word: Settled
+) -> None:
+    """Leave the word in the run's inbox, once, and tell the runs above."""
     first = await _first(store, record, call)
     if first is None and call.settled is not None:
         raise ruled_on(record, call)
@@ -187,9 +195,6 @@ async def _settle(
         await notify_ancestors(store, record, word.by)
     if first is not None and _meaning(first) != _meaning(word):
         raise ruled_on(record, call)
-    if agent is None:
-        return None
-    return await resume(agent, await root_of(store, record), store=store)
 
 
 async def _first(store: Store, record: Trajectory, call: Call) -> object:

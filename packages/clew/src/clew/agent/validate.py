@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -25,6 +25,8 @@ from clew.core.interfaces import (
     Tool,
     ToolSpec,
 )
+from clew.deps.parameters import context_parameter
+from clew.deps.parts import ContextGuard
 from clew.guards import NoProgress, Provenance
 from clew.guards.limits import Limits
 from clew.support.arguments import check_number
@@ -39,6 +41,8 @@ from clew.tools.dependent import DependentTool
 from clew.tools.function import tool
 from clew.tools.recall import READ_MORE, RECALL
 from clew.tools.schema import checked, problems
+
+AnyGuard: TypeAlias = Guard | ContextGuard
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "system_prompt": "prompt",
@@ -76,6 +80,14 @@ ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "probe": ("arguments", "key"),
 }
 """What each kind of function is called with."""
+
+ASKED_WITH_CONTEXT: Final[Mapping[str, tuple[str, ...]]] = {
+    "guard": ("call", "ctx"),
+    "check": ("answer", "ctx"),
+    "tail": ("ctx",),
+    "approve": ("arguments", "ctx"),
+}
+"""What is called with if it has a parameter of type `RunContext`."""
 
 MAX_TOOLS: Final = 40
 """So many tools may be shown: no model chooses well among more."""
@@ -196,6 +208,8 @@ def check_function(kind: str, part: object) -> None:
         raise ConfigError(message)
     name = getattr(part, "__qualname__", None) or type(part).__name__
     parameters = ASKED[kind]
+    if kind in ASKED_WITH_CONTEXT and context_parameter(part) is not None:
+        parameters = ASKED_WITH_CONTEXT[kind]
     try:
         inspect.signature(part).bind(*parameters)
     except TypeError as error:
@@ -293,7 +307,7 @@ def check_tools(tools: Sequence[AnyTool]) -> None:
             check_function("probe", each.attempts.probe)
 
 
-def check_named(limits: Limits, guards: Iterable[Guard], tools: Collection[str]) -> None:
+def check_named(limits: Limits, guards: Iterable[AnyGuard], tools: Collection[str]) -> None:
     """Raise `ConfigError` where a limit or a guard names a tool that is none of these."""
     check_tool_names("limits: calls_per_tool", limits.calls_per_tool, tools)
     for one in (limits.no_progress, *guards):
@@ -303,7 +317,7 @@ def check_named(limits: Limits, guards: Iterable[Guard], tools: Collection[str])
             check_tool_names("Provenance: exempt", sorted(one.exempt), tools)
 
 
-def guards_among(guards: Sequence[Guard], tools: Collection[str]) -> Sequence[Guard]:
+def guards_among(guards: Sequence[AnyGuard], tools: Collection[str]) -> Sequence[AnyGuard]:
     """The guards for an agent with these tools; the same where they name no others."""
     among = [
         one.among(tools) if isinstance(one, NoProgress | Provenance) else one for one in guards

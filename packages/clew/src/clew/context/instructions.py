@@ -2,17 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from clew.context.variants import VARIANTS, Variant, several
 from clew.core.codec import Example
 from clew.core.interfaces import Left
 from clew.core.trajectory import Trajectory
+from clew.deps.parameters import context_parameter
+from clew.deps.run_context import RunContext, part_context
 from clew.support.parts import stable_name, text_from, using
 from clew.support.settings import check_fields
 
 Tail: TypeAlias = Callable[[Trajectory, Left], str]
 """Returns a reminder for the end of each prompt, or "". Pure: a replay calls it again."""
+
+ContextTail: TypeAlias = Callable[[RunContext[Any]], str]
+"""The same, of the context: with the same deps it returns the same."""
 
 TellLeft: TypeAlias = Literal["near", "always", "never"]
 
@@ -60,7 +65,7 @@ class Instructions:
         "If the answer cannot be found, say so.",
     )
     output: str = ""
-    tail: Tail | None = None
+    tail: Tail | ContextTail | None = None
     _: KW_ONLY
     verbatim: bool = False
     variants: Sequence[Variant] = field(default=VARIANTS, repr=False)
@@ -126,7 +131,10 @@ class Instructions:
             lines.append(f"The person's words were marked by a filter ({mark}). {MARKED}")
         if self.tail is not None:
             with using(who := f"the prompt's tail {stable_name(self.tail)}"):
-                more = self.tail(trajectory, left)
+                if context_parameter(self.tail) is None:
+                    more = cast("Tail", self.tail)(trajectory, left)
+                else:
+                    more = cast("ContextTail", self.tail)(part_context(trajectory, left=left))
             lines.append(text_from(who, more, 'a text ("" for nothing)'))
         return tuple(filter(None, lines))
 

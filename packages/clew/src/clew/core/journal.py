@@ -202,7 +202,8 @@ class Journal:
     `words` is where threads leave the results of calls that ended after their deadline; each
     becomes a note while the run is at work. `quiet` says that nothing waited in the inbox when the
     last entry was recorded. A sub-run is at work `among` others, and `at_work` are those that work
-    at once for this run (`clew.core.siblings`).
+    at once for this run (`clew.core.siblings`). The application's `deps` (`clew.deps`) are never
+    written.
     """
 
     def __init__(
@@ -225,6 +226,7 @@ class Journal:
         self.listener = listener
         self.words: deque[str] = deque()
         self.among: tuple[Sibling, ...] = ()
+        self.deps: Any = None
         self.at_work: AtWork | None = None
         self._epoch = epoch
         self._clock = clock

@@ -10,14 +10,12 @@ from clew.tools.dependent import DependentTool
 from clew.tools.external import external
 from clew.tools.function import FunctionTool, tool
 from clew.tools.later import later
-from clew.tools.signature import Key
 
 __all__ = [
     "Attempts",
     "DependentTool",
     "External",
     "FunctionTool",
-    "Key",
     "close_resource",
     "external",
     "hold_open",

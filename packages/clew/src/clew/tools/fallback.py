@@ -25,6 +25,9 @@ from clew.core.interfaces import (
 from clew.core.pictures import has_pictures, taken_out
 from clew.core.received import renamed
 from clew.core.trajectory import Call, Trajectory
+from clew.deps.parameters import context_parameter
+from clew.deps.parts import guard_with_context
+from clew.deps.run_context import RunContext
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError
 from clew.support.json_values import plain
@@ -238,11 +241,15 @@ class _EitherRule:
         rules = [stable_name(rule) for rule in (self.first, self.other) if rule]
         return " or ".join(rules)
 
-    async def __call__(self, args: dict[str, Json]) -> bool | str | None:
+    async def __call__(self, args: dict[str, Json], ctx: RunContext[Any]) -> bool | str | None:
         """The first reason to ask."""
         for rule, own in ((self.first, args), (self.other, renamed(args, self.names))):
-            judged = rule(copied(own)) if callable(rule) else rule
-            answer = await judged if isinstance(judged, Awaitable) else judged
+            judged: Any = rule
+            if callable(rule):
+                asked: Any = rule
+                context = () if context_parameter(asked) is None else (ctx,)
+                judged = asked(copied(own), *context)
+            answer: bool | str | None = await judged if isinstance(judged, Awaitable) else judged
             if answer:
                 return answer
         return None
@@ -258,7 +265,7 @@ def _names(tool: ToolSpec) -> set[str]:
 async def _judged(guard: Guard | None, call: Call, trajectory: Trajectory) -> Verdict | None:
     if guard is None:
         return None
-    verdict = guard(call, trajectory)
+    verdict = guard_with_context(guard)(call, trajectory)
     return await verdict if isinstance(verdict, Awaitable) else verdict
 
 

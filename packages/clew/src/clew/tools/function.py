@@ -15,7 +15,6 @@ from clew.support.settings import check_options
 from clew.tools.callables import as_function
 from clew.tools.schema import checked
 from clew.tools.signature import (
-    Key,
     Signature,
     arguments_refused,
     asked_again,
@@ -23,7 +22,7 @@ from clew.tools.signature import (
     returned,
 )
 
-__all__ = ["FunctionTool", "Key", "ToolOptions", "as_tool", "settings", "tool"]
+__all__ = ["FunctionTool", "ToolOptions", "as_tool", "settings", "tool"]
 
 _OF_ATTEMPTS: Final = ("timeout", "retry", "probe")
 
@@ -34,6 +33,8 @@ class FunctionTool(Tool):
 
     _: KW_ONLY
     function: Callable[..., Any] = field(compare=False)
+    deps: Any = field(default=None, compare=False)
+    """The type of deps that its context parameter wants; None for any, or none."""
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call the function it was made of."""
@@ -122,7 +123,7 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
-    return checked(FunctionTool(call=call, function=original, **tool_options))
+    return checked(FunctionTool(call=call, function=original, deps=signature.deps, **tool_options))
 
 
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import msgspec
 
 from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
 from clew.core.interfaces import Tool
+from clew.deps.run_context import call_context
 from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options
 from clew.tools.function import FunctionTool, ToolOptions, settings
@@ -39,7 +40,10 @@ _START: Final = (
 
 
 class ChildTask(msgspec.Struct, frozen=True):
-    """What the child is told: function and arguments, the call's key, its limits, whose it is."""
+    """What the child is told: function and arguments, the call's key, its limits, whose it is.
+
+    `labels` and `owner` are those of the run.
+    """
 
     target: str
     args: dict[str, Json]
@@ -48,6 +52,8 @@ class ChildTask(msgspec.Struct, frozen=True):
     worker: int
     cpu: int = 0
     memory: int = 0
+    labels: dict[str, str] = {}
+    owner: str = ""
 
 
 class ChildReply(msgspec.Struct, frozen=True):
@@ -93,7 +99,11 @@ class ProcessPoolCall:
 
     async def __call__(self, args: dict[str, Json], key: str) -> Any:
         worker = os.getpid()
-        asked = ChildTask(self.target, args, key, self.seconds, worker, self.cpu, self.memory)
+        here = call_context(key)
+        asked = ChildTask(
+            self.target, args, key, self.seconds, worker, self.cpu, self.memory,
+            dict(here.labels), here.owner,
+        )  # fmt: skip
         ran = await run_process(
             [sys.executable, "-P", "-c", _START, json.dumps(sys.path)],
             seconds=self.seconds,
@@ -187,9 +197,10 @@ def process_tool(
     process, which takes some tenths of a second. After it, or when a limit is exceeded or the
     worker dies, the process is ended with its children. (`Attempts.timeout` is a few seconds
     longer, to end it in.) The process inherits folder and `sys.path`, and of the environment only
-    what Python needs (`running.ENVIRONMENT`) and the variables named in `env`. Raises `ConfigError`
-    for what has no name in a module (a lambda, a nested function, a bound method, anything in
-    `__main__`), for limits that this system cannot enforce, and where `@tool` would.
+    what Python needs (`running.ENVIRONMENT`) and the variables named in `env`. A `RunContext` has
+    the key, the labels and the owner there, no deps, and nobody to tell of progress. Raises
+    `ConfigError` for what has no name in a module (a lambda, a nested function, a bound method,
+    anything in `__main__`), for limits that this system cannot enforce, and where `@tool` would.
     """
     if target is None:
         return functools.partial(_make_tool, options)
@@ -205,7 +216,13 @@ def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> Fun
     function = load(target) if isinstance(target, str) else target
     cpu = _limit(named, "cpu", options.get("cpu", 0))
     memory = _limit(named, "memory", options.get("memory", 0))
-    tool_options = settings(read(function), options)
+    if (signature := read(function)).deps is not None:
+        message = (
+            f"function {signature.name} runs in a process of its own, where no deps are: annotate "
+            f"{signature.context} as RunContext alone, and go by its labels"
+        )
+        raise ConfigError(message)
+    tool_options = settings(signature, options)
     variables = check_variables(options.get("env", ()))
     tool_options = {
         name: value for name, value in tool_options.items() if name not in {"cpu", "memory", "env"}

@@ -11,6 +11,7 @@ import anyio
 import msgspec
 
 from clew.core.events import Observation, encode
+from clew.deps.run_context import RunContext
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError
 from clew.tools.process import ChildReply, ChildTask, Last, load
@@ -66,9 +67,15 @@ def _call(asked: ChildTask) -> Any:
         raise ToolError(str(error)) from error
     signature = read(function)
     try:
-        arguments = signature.arguments(asked.args, asked.key)
+        arguments = signature.arguments(asked.args, asked.key, _context(asked))
     except ValueError as error:
         return arguments_refused(signature.name, error)
     made = functools.partial(function, **arguments)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
     return returned(signature.name, value)
+
+
+def _context(asked: ChildTask) -> RunContext:
+    """What the function is told of its run, as far as that is known here."""
+    run_id, _, call = asked.key.rpartition(":")
+    return RunContext(None, run_id=run_id, call=call, labels=asked.labels, owner=asked.owner)

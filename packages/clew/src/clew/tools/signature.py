@@ -6,13 +6,15 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
-from typing import Annotated, Any, Final, NewType, Union
+from typing import Annotated, Any, Final, Union
 
 import msgspec
 
 from clew.core.events import Image, Json, Observation, Verdict, encode
 from clew.core.interfaces import CALL, Parameters
 from clew.core.pictures import has_pictures
+from clew.deps.parameters import ContextParameter, deps_kind
+from clew.deps.run_context import RunContext, call_context
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain
@@ -22,12 +24,6 @@ from clew.tools.types import from_json, schema_of, schemas, with_description
 
 _MAX_DEFAULT_CHARS: Final = 200
 """How much of the arguments of an earlier attempt a person is shown."""
-
-Key = NewType("Key", str)
-"""Annotate a parameter with it to receive the call's key, `run_id:step.index`.
-
-The key is the same in every attempt. The model neither sees nor fills the parameter.
-"""
 
 _ABSENT: Final = object()
 _VARIADIC: Final = (
@@ -53,8 +49,9 @@ _SAYS_NOTHING: Final = (
 class Signature(msgspec.Struct, frozen=True):
     """What can be read from a function.
 
-    `fields` has the type a model's arguments are converted to, `keys` the names of the parameters
-    that get the call's key, `result` the schema of the return annotation where it says anything.
+    `fields` has the type a model's arguments are converted to, `context` the name of the parameter
+    that gets the `RunContext`, and `deps` the type of deps that it wants (None: any, or none).
+    `result` is the schema of the return annotation where it says anything.
     """
 
     name: str
@@ -62,11 +59,15 @@ class Signature(msgspec.Struct, frozen=True):
     parameters: Parameters
     result: Parameters | None
     fields: type[msgspec.Struct]
-    keys: tuple[str, ...]
+    context: str
+    deps: Any
 
-    def arguments(self, args: dict[str, Json], key: str) -> dict[str, Any]:
+    def arguments(
+        self, args: dict[str, Json], key: str, context: RunContext[Any] | None = None
+    ) -> dict[str, Any]:
         """Keyword arguments for the function, in its own types; defaults are left to it.
 
+        Without a `context` it is that of the call with this key, which is being made.
         Raises `ValueError` with one line where a value does not fit its type, whatever that raises.
         Numbers are as strict as in Python: 5.0 is no int, though JSON Schema takes it for an
         integer.
@@ -79,7 +80,9 @@ class Signature(msgspec.Struct, frozen=True):
             raise ValueError(described(error)) from error
         values = {name: getattr(converted, name) for name in self.fields.__struct_fields__}
         known = {name: value for name, value in values.items() if value is not _ABSENT}
-        return known | dict.fromkeys(self.keys, key)
+        if self.context:
+            known[self.context] = context or call_context(key, self.deps)
+        return known
 
 
 def read(function: Callable[..., Any]) -> Signature:
@@ -97,12 +100,12 @@ def read(function: Callable[..., Any]) -> Signature:
     doc = importlib.import_module("docstring_parser").parse(inspect.getdoc(function) or "")
     words = {one.arg_name: one_line(one.description or "") for one in doc.params}
     kinds: dict[str, Any] = {}
-    keys: list[str] = []
+    context = ContextParameter("", None)
     parameters = inspect.signature(function).parameters
     for parameter in parameters.values():
         kind = _kind(parameter, hints, name)
-        if kind is Key:
-            keys.append(parameter.name)
+        if (known := deps_kind(kind)) is not None:
+            context = _context(context, parameter, known.kind, name)
         else:
             where = f"function {name}, {parameter.name}"
             refuse_default(parameter.default, where)
@@ -116,7 +119,8 @@ def read(function: Callable[..., Any]) -> Signature:
         parameters=_parameters(kinds, defaults, f"function {name}"),
         result=_result(hints.get("return", inspect.Signature.empty), name),
         fields=_fields(name, kinds, defaults),
-        keys=tuple(keys),
+        context=context.name,
+        deps=context.kind,
     )
 
 
@@ -180,7 +184,7 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
 
 
 def _kind(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Any:
-    """The type of a parameter; `Key` for the call's key, however it is annotated further."""
+    """The type of a parameter."""
     where = f"function {name}, parameter {parameter.name}"
     if parameter.kind in _VARIADIC:
         message = f"{where}: * and ** parameters have no name for a model to use"
@@ -189,11 +193,20 @@ def _kind(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Any
         message = f"{where}: annotate it with a type, for example {parameter.name}: str"
         raise ConfigError(message)
     kind = hints[parameter.name]
-    bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
-    if Key in typing.get_args(bare):
-        message = f"{where}: annotate it as Key alone: every call has one"
+    if any(deps_kind(part) is not None for part in typing.get_args(kind)) and not deps_kind(kind):
+        message = f"{where}: annotate it as RunContext alone: every call has one"
         raise ConfigError(message)
-    return Key if bare is Key else kind
+    return kind
+
+
+def _context(
+    before: ContextParameter, parameter: inspect.Parameter, kind: Any, name: str
+) -> ContextParameter:
+    """The parameter that gets the context. Raises `ConfigError` for a second one."""
+    if before.name:
+        message = f"function {name}: {before.name} and {parameter.name} are both a RunContext"
+        raise ConfigError(f"{message}: keep one")
+    return ContextParameter(parameter.name, kind)
 
 
 def _parameters(kinds: dict[str, Any], defaults: dict[str, Any], where: str) -> Parameters:

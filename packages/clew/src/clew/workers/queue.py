@@ -36,16 +36,18 @@ async def submit(
     """Create a run in the queue and return its id; a worker executes it.
 
     The worker needs the agent: from Python you pass it to the worker; for the command line and
-    agent files it builds it from the `origin`. `trust` is that of the goal: untrusted if no person
-    wrote it; `labels` and `owner` are as in `clew.run`. A client's own id of the `request` makes it
-    safe to send twice: the second time it returns the same run. Raises `ConfigError` if workers
-    cannot share the store, and for another question under the same id.
+    agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
+    of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
+    client's own id of the `request` makes it safe to send twice: the second time it returns the
+    same run. Raises `ConfigError` if workers cannot share the store, and for another question under
+    the same id.
     """
     check_argument("agent", agent, Agent, "an Agent")
     check_text("queue", queue)
     if not queue:
         message = "the queue has no name: leave it out for the usual one"
         raise ConfigError(message)
+    _check_deps(agent)
     async with store_at(store) as opened:
         shared(opened)
         if request:
@@ -64,6 +66,15 @@ async def submit(
                 raise ConfigError(message) from None
             return run_id
         return journal.run_id
+
+
+def _check_deps(agent: Agent[Any]) -> None:
+    if agent.deps is None and agent.deps_wanted:
+        message = (
+            f"a worker has no deps for this run ({agent.deps_wanted[0]}): give Agent(deps=make), a "
+            "function of the run, which is told the recorded labels"
+        )
+        raise ConfigError(message, field="deps")
 
 
 def _run_of(request: str, run_id: str, queue: str, owner: str | None) -> str:

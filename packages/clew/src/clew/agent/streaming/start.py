@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from clew.agent.agent import Agent
+from clew.agent.agent import Agent, D
 from clew.agent.labels import checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question, question_parts, same_question
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 async def start(
-    agent: Agent[T],
+    agent: Agent[T, D],
     goal: Question | None = None,
     *,
     run_id: str = "",
@@ -39,17 +39,17 @@ async def start(
     origin: dict[str, Json] | None = None,
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> Stream[T]:
     """Begin to work on a run, and return its stream: whoever leaves that, the work goes on.
 
     It is a new run for a `goal`, or without it the run of this id, as `resume` continues it. Work
     on the same run that is under way in this process is joined. A `goal` with the id of a run that
     answers it continues that run, so a request may be repeated; one with words to `say` waits for
-    its turn. The stream begins `after` an entry; without it a new run's at its beginning, and any
-    other's at its end.
+    its turn. The stream begins `after` an entry; else a new run's at its start, others at the end.
 
     The work goes on until the run stops, somebody cancels it (`cancel`), or its event loop or
-    `serving` ends: then the run stays open. Raises what keeps the run from being opened.
+    `serving` ends: then it stays open. Raises what keeps it from being opened. `deps` as in `run`.
     """
     check_argument("agent", agent, Agent, "an Agent")
     async with store_at(store) as opened:
@@ -66,8 +66,8 @@ async def start(
             if begins is None and is_taken(key):
                 begun()
             async with open_run(
-                agent, begins, run_id=key[1], store=store, origin=origin,
-                accept_change=accept_change, take_over=take_over, labels=labels, owner=owner,
+                agent, begins, run_id=key[1], store=store, origin=origin, labels=labels,
+                accept_change=accept_change, take_over=take_over, owner=owner, deps=deps,
             ) as run:  # fmt: skip
                 begun()
                 return await run.go_on(say)
@@ -100,13 +100,14 @@ async def _record(
 
 @asynccontextmanager
 async def stream(
-    agent: Agent[T],
+    agent: Agent[T, D],
     goal: Question,
     *,
     store: Where = None,
     run_id: str = "",
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
 ) -> AsyncGenerator[Stream[T]]:
     """Answer a goal and yield what happens: `async with … as events`, `async for`.
 
@@ -114,7 +115,7 @@ async def stream(
     work by then is raised.
     """
     async with await start(
-        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner
+        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner, deps=deps
     ) as events:
         yield events
     events.raise_error()

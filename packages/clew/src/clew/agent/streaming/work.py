@@ -16,6 +16,7 @@ from clew.agent.streaming.replies import ReplyReader
 from clew.core.events import Entry, Thought
 from clew.core.interfaces import Listener, Progress
 from clew.core.journal import Journal
+from clew.deps.run_context import RUNNING, Running
 from clew.stores.user_store import location_of
 from clew.support.live import LIVE, Live
 
@@ -175,12 +176,14 @@ def working(agent: Any, journal: Journal) -> Generator[None]:
     work = Work(agent, journal, LIVE.get())
     AT_WORK.add(work)
     before = LIVE.set(work)
+    outer = RUNNING.set(Running(journal.deps, agent.parts.left, agent.deps))
     try:
         if FOLLOWERS:
             work.look()
         yield
     finally:
         LIVE.reset(before)
+        RUNNING.reset(outer)
         AT_WORK.discard(work)
         if work.followed:
             work.end()

@@ -1,0 +1,117 @@
+"""The deps of a run: handed in, made by the agent's factory, or those of the run that it serves."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol, cast
+
+from clew.core.interfaces import AgentTool, AnyTool, FallbackTool
+from clew.deps.parameters import context_parameter, fits
+from clew.deps.run_context import RUNNING
+from clew.deps.run_identity import MakeDeps, RunIdentity
+from clew.support.error_text import described
+from clew.support.errors import ConfigError, PartError
+from clew.support.parts import Patience, ask, short_repr
+
+
+class Wanted(NamedTuple):
+    """A part of an agent that takes a `RunContext` with deps of a type."""
+
+    part: str
+    kind: Any
+
+    def __str__(self) -> str:
+        """As it is told."""
+        kind = getattr(self.kind, "__name__", None) or str(self.kind)
+        return f"{self.part} takes RunContext[{kind}]"
+
+
+class HasDeps(Protocol):
+    """What deps are asked of: an agent."""
+
+    @property
+    def deps(self) -> MakeDeps[Any] | None: ...
+    @property
+    def deps_wanted(self) -> tuple[Wanted, ...]: ...
+
+
+def wanted_by(agent: Any) -> tuple[Wanted, ...]:
+    """The parts of an agent that want deps; of agents below it, those without deps of their own."""
+    return tuple(_wanted(agent))
+
+
+def _wanted(agent: Any) -> Iterator[Wanted]:
+    for tool in agent.tools:
+        yield from _of_tool(tool)
+    for kind in ("guard", "check"):
+        for part in getattr(agent, f"{kind}s"):
+            yield from _of_part(kind, part)
+    if (tail := getattr(agent.prompt, "tail", None)) is not None:
+        yield from _of_part("tail", tail)
+
+
+def _of_tool(tool: AnyTool) -> Iterator[Wanted]:
+    if (kind := getattr(tool, "deps", None)) is not None:
+        yield Wanted(f"the tool {tool.name}", kind)
+    if tool.guard is not None:
+        yield from _of_part("guard", tool.guard)
+    if callable(tool.approve):
+        yield from _of_part("approval rule", tool.approve)
+    if isinstance(tool, FallbackTool):
+        yield from _of_tool(tool.first)
+        yield from _of_tool(tool.other)
+    elif isinstance(tool, AgentTool):
+        below = cast("HasDeps | None", getattr(tool.run, "agent", None))
+        if below is not None and below.deps is None:
+            yield from below.deps_wanted
+
+
+def _of_part(what: str, part: Any) -> Iterator[Wanted]:
+    part = getattr(part, "guard", part)  # one around it is asked about some tools only
+    parameter = context_parameter(part)
+    if parameter is not None and parameter.kind is not None:
+        yield Wanted(f"the {what} {getattr(part, '__name__', type(part).__name__)}", parameter.kind)
+
+
+async def deps_for(
+    agent: HasDeps, run: RunIdentity, deps: object, patience: Patience, *, serves: bool
+) -> Any:
+    """The deps of a run that is to be worked on: handed in, or made of what is recorded.
+
+    A run that `serves` another has the deps of that where its agent makes none of its own. Raises
+    `ConfigError` where they are missing, of another type than a part wants, or cannot be made.
+    """
+    outer, make = RUNNING.get(), agent.deps
+    if deps is None and serves and (make is None or make is outer.make):
+        deps = outer.deps
+    elif deps is None and make is not None:
+        deps = await _made(make, run, patience)
+    for each in agent.deps_wanted:
+        if deps is None:
+            message = (
+                f"run {run.run_id} needs deps ({each}): give deps=…, or Agent(deps=make), a "
+                "function of the run, so that any process can go on with it"
+            )
+            raise ConfigError(message, field="deps")
+        if not fits(deps, each.kind):
+            message = f"{each}, and the deps of run {run.run_id} are {short_repr(deps)}"
+            raise ConfigError(message, field="deps")
+    return deps
+
+
+async def _made(make: MakeDeps[Any], run: RunIdentity, patience: Patience) -> Any:
+    who = f"what makes the deps of run {run.run_id}"
+    try:
+        return await ask(who, patience, make, run)
+    except PartError as error:
+        reason = described(error.__cause__) if error.__cause__ is not None else str(error)
+        message = f"{who} failed, and nothing was begun: {reason}"
+        raise ConfigError(message, field="deps") from error
+
+
+def check_factory(make: object) -> None:
+    """Raise `ConfigError` for what cannot be called with a run."""
+    if not callable(make):
+        message = (
+            f"deps is {short_repr(make)}: give a function of the run (deps=lambda run: …); a value "
+            "is given where a run begins, as run(agent, goal, deps=…)"
+        )
+        raise ConfigError(message, field="deps")
