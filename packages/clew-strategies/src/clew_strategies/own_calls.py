@@ -14,7 +14,7 @@ from clew import Agent, Call, Tool, Trajectory, Verdict
 from clew.context.branches import branch_steps
 from clew.core.done import described_effect
 from clew.core.received import is_certain, repetitions
-from clew.deps.parts import ContextGuard, guard_with_context
+from clew.deps import ContextGuard, guard_with_context
 from clew.guards import Provenance
 from clew.guards.caps import counted
 from clew.interfaces import EFFECTFUL, FINISH, AgentTool, Guard, StopRule, ToolSpec

@@ -46,11 +46,11 @@ class Approvals:
         rule: object = self.rules[tool]
         who = f"the approval rule of {tool}"
         if callable(rule):
-            given: list[Any] = [copied(call.args)]
+            arguments: list[Any] = [copied(call.args)]
             if context_parameter(rule) is not None:
-                given.append(part_context(trajectory, call.key))
+                arguments.append(part_context(trajectory, call.key))
             try:
-                rule = await ask(who, self.patience, rule, *given)
+                rule = await ask(who, self.patience, rule, *arguments)
             except PartError as error:
                 return f"{_USUAL.format(tool=tool)}: {error}"
         if isinstance(rule, str):

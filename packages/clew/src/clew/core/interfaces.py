@@ -153,8 +153,8 @@ class ToolSpec:
     `result` is a JSON Schema for the result. `repair(args)` may correct arguments before
     validation: it gets a copy of them, and returns the new arguments and a sentence about the
     change. A `hidden` tool is in no prompt, but calls to it are answered. `guard` judges the calls
-    of this tool, after the agent's guards; tools may share one. `approve` says which of its calls a
-    person must approve first.
+    of this tool, after the agent's guards and as they do; tools may share one. `approve` says which
+    of its calls a person must approve first.
     """
 
     name: str
@@ -169,7 +169,9 @@ class ToolSpec:
     hidden: bool = False
     version: str = "1"
     examples: tuple[dict[str, Json], ...] = ()
-    guard: "Guard | None" = field(default=None, compare=False)
+    guard: "Callable[[Call, Any], Answering[Verdict | None]] | None" = field(
+        default=None, compare=False
+    )
     approve: Approve = False
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ A tool, guard, check, approval rule or tail of a prompt that has a parameter of 
 agent's factory, which is told who the run is.
 """
 
+from clew.deps.parts import ContextCheck, ContextGuard, guard_with_context
 from clew.deps.run_identity import MakeDeps, RunIdentity
 
-__all__ = ["MakeDeps", "RunIdentity"]
+__all__ = ["ContextCheck", "ContextGuard", "MakeDeps", "RunIdentity", "guard_with_context"]

@@ -1,13 +1,14 @@
 """What a part of an agent is told of the run that calls it: its deps, its key, what is left."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple
 
 from typing_extensions import TypeVar
 
+from clew.core.events import Json
 from clew.core.interfaces import CALL, Left
 from clew.core.trajectory import Trajectory
 from clew.deps.run_identity import MakeDeps
@@ -36,13 +37,16 @@ class RunContext(Generic[D_co]):
 
     `deps` are those of the run. `call` is the call's place (`step.index`), "" where no call is
     judged or made, and `step` the number of the last step. `labels` and `owner` are the recorded
-    ones, and `record` is the run so far: look at it, and do not keep it. Make one yourself to call
-    such a function in a test.
+    ones, and `record` is the run so far: look at it, and do not keep it. `answer` is a person's, to
+    what the call asked. `task` is what an earlier attempt of the call began and nobody saw the end
+    of: ask for that. Make a context yourself to call such a function in a test.
     """
 
     __slots__ = (
+        "_begun",
         "_left",
         "_progress",
+        "answer",
         "call",
         "deps",
         "labels",
@@ -50,6 +54,7 @@ class RunContext(Generic[D_co]):
         "record",
         "run_id",
         "step",
+        "task",
     )
 
     def __init__(
@@ -64,6 +69,9 @@ class RunContext(Generic[D_co]):
         record: Trajectory | None = None,
         left: Left | Callable[[], Left] | None = None,
         progress: Callable[[str], None] | None = None,
+        answer: Json = None,
+        task: str = "",
+        begun: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self.deps: Final = deps
         self.run_id: Final = run_id
@@ -72,8 +80,11 @@ class RunContext(Generic[D_co]):
         self.labels: Final = labels or {}
         self.owner: Final = owner
         self.record: Final = Trajectory(run_id) if record is None else record
+        self.answer: Final = answer
+        self.task: Final = task
         self._left = left
         self._progress = progress
+        self._begun = begun
 
     def __repr__(self) -> str:
         """Which call it is for; never the deps, which may hold secrets."""
@@ -107,6 +118,14 @@ class RunContext(Generic[D_co]):
         if self._progress is not None:
             self._progress(text)
 
+    async def begun(self, task: str) -> None:
+        """Put the id of a task on disk before it is waited for: a service that works on has it.
+
+        After a crash the call is made again, and its `task` is that.
+        """
+        if self._begun is not None:
+            await self._begun(task)
+
 
 def call_context(key: str, wanted: Any = None) -> RunContext[Any]:
     """The context of the call with this key, which is being made.
@@ -123,6 +142,7 @@ def call_context(key: str, wanted: Any = None) -> RunContext[Any]:
     return RunContext(
         deps, run_id=run_id, call=call, labels=started.labels, owner=started.owner,
         record=made.record, left=made.left, progress=made.progress,
+        answer=made.answer, task=made.task, begun=made.begun,
     )  # fmt: skip
 
 
