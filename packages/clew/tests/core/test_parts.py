@@ -461,7 +461,6 @@ class OddFormat:
         ({"max_iterations": 5}, r"no 'max_iterations': say limits=Limits\(steps=…\)$"),
         ({"max_tokens": 5}, r"no 'max_tokens': say settings=ModelSettings\(max_tokens=…\)$"),
         ({"temperature": 1}, r"no 'temperature': say settings=ModelSettings\(temperature=…\)$"),
-        ({"store": "x"}, r"an agent has no 'store': say run\(agent, goal, store=…\)$"),
         ({"tries": 5, "zzzzzz": []}, "an agent has no 'zzzzzz': there are model, tools, "),
         ({"prompt": ["x" * 58]}, r"prompt is \['x{57}… \(list\): give a text"),
         ({"codec": Half()}, "the codec .* has stop = None"),

@@ -12,8 +12,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, Self
 
+import anyio
 from psycopg.errors import UniqueViolation
 
 from clew import StoreError
@@ -296,6 +297,15 @@ class PostgresStore:
     async def size(self) -> int:
         rows = await self._at().link.ask(_SIZE)
         return int(rows[0][0])
+
+    async def __aenter__(self) -> Self:
+        """Itself; `async with` closes it in the end."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close it, whoever cancels that meanwhile."""
+        with anyio.CancelScope(shield=True):
+            await self.close()
 
     async def close(self) -> None:
         """Close the connections, which releases the claims."""

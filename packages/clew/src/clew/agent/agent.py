@@ -44,6 +44,7 @@ from clew.core.interfaces import AgentTool, Check, FallbackTool, Guard, Model, S
 from clew.deps.parts import ContextCheck, ContextGuard
 from clew.deps.run_identity import MakeDeps
 from clew.guards.limits import Limits
+from clew.stores import Where
 from clew.support.arguments import check_number
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
@@ -75,7 +76,8 @@ class Agent(Generic[A_co, D]):
     `fallback` is the answer. `settings` are those of the model: temperature, tokens, reasoning,
     seed, timeout … `deps` makes what its tools, guards, checks and prompts get by their
     `RunContext`, for a run of which it is told the id, the recorded labels and the owner: so any
-    process can go on with it. Raises `ConfigError` if the parts do not fit.
+    process can go on with it. `store` is where its runs are kept, for whoever names no other.
+    Raises `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
@@ -94,6 +96,7 @@ class Agent(Generic[A_co, D]):
     context: Context = CONTEXT
     settings: ModelSettings = NOTHING_SET
     deps: MakeDeps[D] | None = None
+    store: Where = field(default=None, repr=False)  # there may be a password in it
 
     deps_wanted: ClassVar[tuple[Wanted, ...]] = ()
     """The parts that want deps, with the type of these; found when the agent is made."""

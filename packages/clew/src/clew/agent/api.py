@@ -60,7 +60,8 @@ async def run(
     `labels` (16 short texts by name) and the `owner` are recorded with the run; its forks and
     sub-runs have the same. They serve to list runs, and calls with an `owner` find no other's.
     `deps` reach its tools, guards, checks and prompts by their `RunContext`, and are not recorded;
-    without them the agent's own factory makes them (`Agent.deps`).
+    without them the agent's own factory makes them (`Agent.deps`). The `store` is the agent's own
+    unless another is named.
     """
     if not isinstance(goal, str):  # None would open the run of an id
         question_parts("the question", goal)
@@ -95,6 +96,8 @@ async def resume(
     With an `owner`, another's run is not found. A client's own id of its `request` makes a message
     safe to send twice: it is added once. `deps` are as in `run`; without them nothing runs.
     """
+    _check_agent(agent)
+    store = agent.store if store is None else store
     joined = None if say != "" or take_over else await join(run_id, store, listener, owner)
     if joined is not None:
         return await joined.wait()
@@ -142,7 +145,7 @@ async def result_of(
 ) -> Result[A_co]:
     """The result of a stopped run, from its record. Raises `ConfigError` if it has not stopped."""
     _check_agent(agent)
-    async with store_at(store) as opened:
+    async with store_at(agent.store if store is None else store) as opened:
         record = await load_of(opened, run_id, owner)
         if record.stop is None:
             message = f"run {run_id} has not stopped: resume it, or wait for its worker"
@@ -158,7 +161,7 @@ async def replay(
     `stand_ins` stand in for parts of the record, as `clew.agent_files.replay_doubles` makes them.
     """
     _check_agent(agent)
-    record = await read(run_id, store=store)
+    record = await read(run_id, store=agent.store if store is None else store)
     agent = as_begun(as_judged(agent, record), record)
     return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
 
@@ -250,7 +253,7 @@ async def batch(
         if on_done is not None:
             on_done(state.done, len(goals), outcome)
 
-    async with store_at(store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources():
         with one_error():
             async with anyio.create_task_group() as group:
                 for index, goal in enumerate(goals):

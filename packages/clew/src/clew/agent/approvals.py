@@ -193,7 +193,7 @@ async def rule(
             message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
             raise ConfigError(message)
     asked = approval_id(approval)
-    async with store_at(store) as opened:
+    async with store_at(store if agent is None or store is not None else agent.store) as opened:
         record = await load_of(opened, asked.run_id, owner)
         if record.is_foreign:
             raise ForeignRunError(record.run_id)

@@ -111,7 +111,7 @@ async def open_run(
     new or its agent has changed.
     """
     check_argument("agent", agent, Agent, "an Agent")
-    async with store_at(store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources():
         if goal is not None:
             run_id = run_id or new_run_id()
             async with at_work(opened, run_id, "refuse"):
@@ -149,7 +149,7 @@ async def open_fork(
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     check_argument("agent", agent, Agent, "an Agent")
     words = message_parts(agent, "say", say)
-    async with store_at(store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources():
         point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)
         new_id = new_id or new_run_id()
         async with at_work(opened, new_id, "refuse"):

@@ -76,7 +76,7 @@ async def answer(
         message = "the result is None: give what came of the call, or refuse it with clew.rule"
         raise ConfigError(message)
     asked = approval_id(call)
-    async with store_at(store) as opened:
+    async with store_at(store if agent is None or store is not None else agent.store) as opened:
         record = await _record(opened, asked, owner)
         waiting = call_of(record, asked)
         if waiting.settled is None and not waits_for_result(waiting):
@@ -136,7 +136,7 @@ async def settle(
     if not done and result is not None:
         raise ConfigError("what did not happen has no result: leave it out")
     asked = approval_id(call)
-    async with store_at(store) as opened:
+    async with store_at(store if agent is None or store is not None else agent.store) as opened:
         record = await _record(opened, asked, owner)
         waiting = call_of(record, asked)
         if waiting.settled is None:

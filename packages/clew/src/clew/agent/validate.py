@@ -56,7 +56,6 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "max_iterations": "limits=Limits(steps=…)",
     "model_settings": "settings=ModelSettings(…)",
     **{name: f"settings=ModelSettings({name}=…)" for name in ModelSettings.HELP},
-    "store": "run(agent, goal, store=…)",
 }
 """What other libraries call the fields of an agent, and what they are here."""
 

@@ -90,6 +90,7 @@ def load_agent(path: str | Path, **changes: Any) -> Loaded:
     model = changes.pop("model", None)
     if isinstance(model, str):
         spec, model = spec.replace({"model": model}), None
+    changes.setdefault("store", spec.store or None)
     return Loaded(make_agent(spec, model=model).replace(**changes), spec.store)
 
 

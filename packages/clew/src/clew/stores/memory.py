@@ -1,6 +1,7 @@
 """A store that lives as long as its process: for tests and for runs nobody will resume."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import msgspec
 
@@ -144,6 +145,14 @@ class MemoryStore:
         waiting = (body for run in self._runs.values() for body in run.inbox.values())
         kept = (*waiting, *self._blobs.values())
         return sum(len(line.body) + len(line.hash) for line in lines) + sum(map(len, kept))
+
+    async def __aenter__(self) -> Self:
+        """Itself; `async with` closes it in the end."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close it."""
+        await self.close()
 
     async def close(self) -> None:
         """Do nothing."""

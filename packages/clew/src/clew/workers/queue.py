@@ -48,7 +48,7 @@ async def submit(
         message = "the queue has no name: leave it out for the usual one"
         raise ConfigError(message)
     _check_deps(agent)
-    async with store_at(store) as opened:
+    async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
         if request:
             run_id = _run_of(request, run_id, queue, owner)

@@ -6,7 +6,8 @@ with it: an effect that is cut so has an unknown outcome.
 
 import logging
 from collections.abc import AsyncGenerator, Hashable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
 from typing import Any, Final
 
 import anyio
@@ -25,7 +26,7 @@ from clew.stores.interface import Locks
 from clew.stores.locks import queue_of
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
-from clew.support.errors import ClewError
+from clew.support.errors import ClewError, ConfigError
 
 LOG: Final = logging.getLogger("clew")
 
@@ -54,17 +55,58 @@ class Serving:
                     await task.ended.wait()
 
 
-@asynccontextmanager
-async def serving(*agents: Agent[Any], store: Where = None) -> AsyncGenerator[Serving]:
-    """Work on the runs of a store as long as an application lives.
+class Application(AbstractAsyncContextManager[Serving]):
+    """The scope of an application, once; called with an application, it is the lifespan of that."""
+
+    def __init__(self, agents: Sequence[Agent[Any]], store: Where) -> None:
+        self._agents = agents
+        self._store = store
+        self._scope: AbstractAsyncContextManager[Serving] | None = None
+
+    async def __aenter__(self) -> Serving:
+        """Take up what was left open."""
+        self._scope = _serving(self._agents, self._store)
+        return await self._scope.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop all work that was begun inside."""
+        if (scope := self._scope) is not None:
+            self._scope = None
+            await scope.__aexit__(kind, error, trace)
+
+    @asynccontextmanager
+    async def __call__(self, _: object) -> AsyncGenerator[None]:
+        """The lifespan of an ASGI application: `FastAPI(lifespan=serving(agent))`."""
+        async with self:
+            yield
+
+
+def serving(*agents: Agent[Any], store: Where = None) -> Application:
+    """Work on the runs of a store as long as an application lives: `async with`, or its lifespan.
 
     At the beginning, runs of these agents that were left open, or have got a ruling, are taken up;
     not those of a queue, which are for workers, and those that another process has. At the end all
     work that was begun inside is stopped: an effect that has begun is seen to its end and recorded,
-    and the runs stay open. `wait` of what it gives waits for all of it instead.
+    and the runs stay open. `wait` of what it gives waits for all of it instead. Without a `store`
+    it is that of the agents, which must be one.
     """
     for agent in agents:
         check_argument("agent", agent, Agent, "an Agent")
+    if store is None:
+        stores = [agent.store for agent in agents if agent.store is not None]
+        if any(each != stores[0] for each in stores):
+            raise ConfigError("the agents have different stores: serve each, or give store=")
+        store = stores[0] if stores else None
+    return Application(agents, store)
+
+
+@asynccontextmanager
+async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator[Serving]:
     async with store_at(store) as opened:
         here = Serving(location_of(opened))
         try:

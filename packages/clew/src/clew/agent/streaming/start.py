@@ -52,7 +52,7 @@ async def start(
     `serving` ends: then it stays open. Raises what keeps it from being opened. `deps` as in `run`.
     """
     check_argument("agent", agent, Agent, "an Agent")
-    async with store_at(store) as opened:
+    async with store_at(store := agent.store if store is None else store) as opened:
         record = await _record(opened, goal, run_id, owner)
         key = location_of(opened), run_id or new_run_id()
     if after is None:

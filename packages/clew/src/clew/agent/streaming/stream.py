@@ -2,6 +2,7 @@
 
 import weakref
 from collections import deque
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Final, Generic, Self
@@ -17,12 +18,13 @@ from clew.agent.streaming.followers import Follower, Key, Waiting
 from clew.agent.streaming.items import Dropped, Nested, Partial, StreamItem, Token
 from clew.agent.streaming.tasks import RunTask, task_of
 from clew.agent.streaming.work import Work, look, work_on
-from clew.core.events import Entry
+from clew.core.events import Entry, encode
 from clew.core.interfaces import Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
 from clew.stores.user_store import location_of
-from clew.support.errors import ConfigError
+from clew.support.error_text import message_of
+from clew.support.errors import ClewError, ConfigError
 
 _LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
 _WAIT: Final = 1.0  # the same where it does, and that may get lost
@@ -96,6 +98,20 @@ class Stream(Generic[A_co]):
         item: StreamItem[A_co]
         item, self.position = self._ready.popleft()
         return item
+
+    async def sse(self) -> AsyncGenerator[str]:
+        """Server-sent events: an item's place as the id, for `after`, its kind, and its JSON.
+
+        What ended the work on the run comes last, as the event `Error` without an id.
+        """
+        async with self:
+            try:
+                async for item in self:
+                    data = encode(item.to_json()).decode()
+                    yield f"id: {self.position}\nevent: {type(item).__name__}\ndata: {data}\n\n"
+            except ClewError as error:
+                data = encode({"error": message_of(error)}).decode()
+                yield f"event: Error\ndata: {data}\n\n"
 
     async def __aenter__(self) -> Self:
         return self

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, Self, TypeVar
 
 import anyio
 
@@ -336,6 +336,15 @@ class SqliteStore:
 
     async def remarks(self) -> list[str]:
         return self._run_alone(self._witness.remarks)
+
+    async def __aenter__(self) -> Self:
+        """Itself; `async with` closes it in the end."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close it, whoever cancels that meanwhile."""
+        with anyio.CancelScope(shield=True):
+            await self.close()
 
     async def close(self) -> None:
         """Release the file; the last process to do so merges the write-ahead log into it."""
