@@ -33,7 +33,7 @@ FLOORS = (
     {"context", "evidence", "otel", "tools"},
     {"memory", "toolbox"},  # tools that ship
     {"agent"},  # the agent that people write, and what is done with one
-    {"agent_files", "testing"},
+    {"agent_files", "conversations", "testing"},
     {"workers"},
     {"retention"},
     {"clew"},  # the doors: `clew` and `clew.interfaces`

@@ -103,9 +103,14 @@ def stream(
     run_id: str = "",
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    session: str | None = None,
+    request: str = "",
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
-    opening = begin.stream(agent, goal, store=store, run_id=run_id, labels=labels, owner=owner)
+    opening = begin.stream(
+        agent, goal, store=store, run_id=run_id, labels=labels, owner=owner,
+        session=session, request=request,
+    )  # fmt: skip
     with portal().wrap_async_context_manager(opening) as events:
         yield Stream(events)
 

@@ -190,3 +190,41 @@ def test_a_gist_is_cut_where_the_terminal_ends() -> None:
     gists = re.findall(r"Observation \d\.\d: \[doc_.*$", plain.replace("\r", ""), re.MULTILINE)
     assert gists, plain
     assert {len(line) for line in gists} == {60}
+
+
+def test_a_session_by_name_is_gone_on_with_from_any_process() -> None:
+    words = ("chat", "--session", "Ada's trip", "--owner", "ada")
+    done = clew(*words, stdin="What is 2+3?\n")
+    assert "2+3 = 5" in done.out
+    assert 'Go on with: clew chat --session "Ada\'s trip" --owner ada' in done.out.replace(
+        "'Ada'\"'\"'s trip'", '"Ada\'s trip"'
+    )
+    again = clew(*words, stdin="What is 4+5?\nWhat is 1+1?\n")
+    assert ["4+5 = 9" in again.out, "1+1 = 2" in again.out] == [True, True]
+    other = clew("chat", "--session", "Ada's trip", "--owner", "eve", stdin="What is 6+7?\n")
+    assert "6+7 = 13" in other.out
+    listed = clew("runs", "--session", "Ada's trip", "--owner", "ada", "--json").document
+    assert [(run["session"], run["question"]) for run in listed] == [("Ada's trip", "What is 2+3?")]
+    assert "You: What is 1+1?" in clew("show", listed[0]["run_id"]).out
+    assert len(clew("runs", "--json").document) == 2
+    assert clew("chat", "--session", " ", stdin="").code == 2
+    assert "exclude each other" in clew("chat", "--session", "a", "--resume", "last", stdin="").err
+
+
+def test_a_session_waits_for_another_process_and_says_what_came_since() -> None:
+    words = ("chat", "--session", "s")
+    with terminal(*words) as shell:
+        shell.shows("> ")
+        shell.type("What is 2+3?\n")
+        shell.shows("2\\+3 = 5")
+        shell.shows("> ")
+        assert "4+5 = 9" in clew(*words, stdin="What is 4+5?\n").out
+        shell.type("What is 6+7?\n")
+        shell.shows("entries came from elsewhere since then: clew show session:s")
+        shell.shows("6\\+7 = 13")
+        shell.shows("> ")
+        shell.type("/clear\n")
+        shell.shows("> ")
+        shell.type("/exit\n")
+        assert shell.leaves() == 0
+    assert len(clew("runs").out.splitlines()) == 2

@@ -170,7 +170,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "versions": {},
         "outside": False,
     },
-    "Note": {"source": "person", "trust": "trusted", "done": (), "request": ""},
+    "Note": {"source": "person", "trust": "trusted", "done": (), "request": "", "queued": False},
     "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
     "Landing": {"detail": "", "code": ""},

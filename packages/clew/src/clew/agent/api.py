@@ -15,10 +15,12 @@ from clew.agent.compare import as_begun, as_judged
 from clew.agent.labels import load_of
 from clew.agent.open_run import open_fork, open_run
 from clew.agent.question import Question, question_parts
+from clew.agent.queued_words import say_in_turn
 from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.runner import drive, start
+from clew.agent.sessions import check_session, converse
 from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
@@ -54,6 +56,9 @@ async def run(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     deps: D | None = None,
+    session: str | None = None,
+    request: str = "",
+    accept_change: bool = False,
 ) -> Result[A_co]:
     """Answer a goal. Raises `ModelError` or `StoreError`; the record stays and can be resumed.
 
@@ -62,9 +67,24 @@ async def run(
     `deps` reach its tools, guards, checks and prompts by their `RunContext`, and are not recorded;
     without them the agent's own factory makes them (`Agent.deps`). The `store` is the agent's own
     unless another is named.
+
+    A `session` names a conversation among those of the owner: the goal begins it, or is said in it
+    after all that was said before, in any process. A client's own id of the `request` makes that
+    safe to send twice, and `accept_change` is `resume`'s.
     """
     if not isinstance(goal, str):  # None would open the run of an id
         question_parts("the question", goal)
+    if session is not None:
+        _check_agent(agent)
+        store = agent.store if store is None else store
+        async with store_at(store) as opened_store, resources():
+            return await converse(
+                agent, goal, check_session(session, run_id, owner), opened_store,
+                request=request, accept_change=accept_change, listener=listener,
+                origin=origin, labels=labels, owner=owner, deps=deps,
+            )  # fmt: skip
+    if request or accept_change:
+        raise ConfigError("request and accept_change are of a conversation: give its session too")
     opening = open_run(
         agent, goal, run_id=run_id, store=store, listener=listener, origin=origin,
         labels=labels, owner=owner, deps=deps,
@@ -90,15 +110,22 @@ async def resume(
 
     A stopped run without anything new returns its result again, unless a person interrupted it.
     While another call of this process works on the run, this one waits, and then continues from
-    what that recorded; it joins what `start` began. Raises `ConfigError` if the agent differs from
-    the record's without `accept_change`, and if another process has the run; `take_over` fences off
-    whoever has it.
+    what that recorded; it joins what `start` began. A message waits for its turn on disk, whichever
+    process is at work, and comes to the result of that turn. Raises `ConfigError` if the agent
+    differs from the record's without `accept_change`, and, without a message, if another process
+    has the run; `take_over` fences off whoever has it.
     With an `owner`, another's run is not found. A client's own id of its `request` makes a message
     safe to send twice: it is added once. `deps` are as in `run`; without them nothing runs.
     """
     _check_agent(agent)
     store = agent.store if store is None else store
-    joined = None if say != "" or take_over else await join(run_id, store, listener, owner)
+    if say != "" and not take_over:
+        async with store_at(store) as opened_store, resources():
+            return await say_in_turn(
+                agent, run_id, say, opened_store, request=request, accept_change=accept_change,
+                listener=listener, owner=owner, deps=deps,
+            )  # fmt: skip
+    joined = None if take_over else await join(run_id, store, listener, owner)
     if joined is not None:
         return await joined.wait()
     async with open_run(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from clew.agent.session_names import session_of, session_run
 from clew.core.events import Started
 from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
@@ -83,7 +84,8 @@ class RunSummary:
     """A run in a listing, as its first and last entry tell it.
 
     `title` is its label of that name, or else the first line of its question. `at` is the time of
-    the last entry (Unix milliseconds). `parent` is the call that a sub-run serves.
+    the last entry (Unix milliseconds). `parent` is the call that a sub-run serves, and `session`
+    the name of the conversation that a run is.
     """
 
     run_id: str
@@ -93,6 +95,7 @@ class RunSummary:
     labels: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     owner: str = ""
     parent: str = ""
+    session: str = ""
 
 
 async def list_runs(
@@ -102,16 +105,19 @@ async def list_runs(
     status: str = "",
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    session: str | None = None,
 ) -> list[RunSummary]:
     """The runs with these labels and of this owner, last written first: `limit` of them, 0 for all.
 
-    `status` is "open", or how they ended. What a newer clew wrote is left out.
+    `status` is "open", or how they ended. What a newer clew wrote is left out. With a `session`, it
+    is the run of that name only, if there is one.
     """
     check_number("limit", limit, 0)
+    run_id = "" if session is None else session_run(session, checked_owner(owner))
     async with store_at(store) as opened:
         infos = await runs_with(
             opened, limit, status=status,
-            labels=checked_labels(labels), owner=checked_owner(owner),
+            labels=checked_labels(labels), owner=checked_owner(owner), run_id=run_id,
         )  # fmt: skip
     pairs = ((info, summary(info)) for info in infos)
     return [_summary(info, run) for info, run in pairs if run is not None]
@@ -122,6 +128,7 @@ def _summary(info: RunInfo, run: Summary) -> RunSummary:
     return RunSummary(
         info.run_id, title_of(started), "open" if run.stop is None else run.stop.status,
         info.last.at, started.labels, started.owner, "" if info.base else started.parent,
+        session_of(info.run_id),
     )  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from clew.agent.compare import as_begun
 from clew.agent.labels import load_of
 from clew.agent.question import Question, message_parts
 from clew.agent.result import Result
-from clew.agent.runner import drive, start, start_fork, take_up
+from clew.agent.runner import complete, drive, start, start_fork, take_up
 from clew.agent.streaming.stream import Stream
 from clew.core.events import Changed, Json, Note
 from clew.core.fork import find_fork_point
+from clew.core.inbox import queued_in, word_of
 from clew.core.interfaces import Listener
 from clew.core.journal import Journal, load
 from clew.core.trajectory import Trajectory
@@ -27,12 +28,6 @@ from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 
 __all__ = ["OpenRun", "open_fork", "open_run"]
-
-
-def _is_recorded(record: Trajectory, request: str) -> bool:
-    """Whether the message of a client's request is on record."""
-    events = (entry.event for entry in record.entries)
-    return bool(request) and any(isinstance(it, Note) and it.request == request for it in events)
 
 
 class OpenRun(Generic[A_co]):
@@ -73,19 +68,29 @@ class OpenRun(Generic[A_co]):
 
         `say` adds a message, once for each `request` of a client. Without it, a stopped run returns
         its result again, unless a person interrupted it or it was set aside; then this continues
-        it. Of two calls at once the second begins when the first has ended.
+        it. Of two calls at once the second begins when the first has ended; and words that others
+        queued are answered first.
         """
         words = () if say == "" else message_parts(self._agent, "say", say)
         async with self._working:
             if words:
-                await self._journal.receive()  # what was posted before these words comes first
-                if not _is_recorded(self.record, request):
+                await self._answer_queued()
+                if word_of(self.record, request) is None:
                     await self._journal.record(Note(words, request=request))
-            elif (stop := self.record.stop) is not None and (
-                stop.status == "interrupted" or is_set_aside(stop)
+            elif (
+                (stop := self.record.stop) is not None
+                and (stop.status == "interrupted" or is_set_aside(stop))
+                and not await queued_in(self._journal.store, self.run_id)
             ):
                 await self._journal.record(Changed(self._agent.spec))
             return await drive(self._agent, self._journal)
+
+    async def _answer_queued(self) -> None:
+        """Take what was posted before, and answer the words that wait by now."""
+        await self._journal.receive()
+        waiting = (await queued_in(self._journal.store, self.run_id)).keys()
+        while waiting and waiting & (await queued_in(self._journal.store, self.run_id)).keys():
+            await complete(self._agent, self._journal)
 
 
 @asynccontextmanager

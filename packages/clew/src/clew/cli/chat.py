@@ -3,33 +3,29 @@
 import asyncio
 import contextlib
 import sys
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from clew import (
     ClewError,
     ConfigError,
-    OpenRun,
     PendingApproval,
     Question,
     cancel,
-    open_run,
-    read,
 )
 from clew.agent.approvals import pending_in
-from clew.agent_files import origin
-from clew.cli.agents import Assembled, assemble, option_keys, options, recorded
 from clew.cli.approval_prompts import leave_word
+from clew.cli.chat_session import ChatSession, open_chat
 from clew.cli.errors import ANSWERED, Shell, report_error
-from clew.cli.foreign_runs import trusted
 from clew.cli.memory import tell_memories
 from clew.cli.options import (
     ATTACH,
     DEBUG,
+    OWNER,
+    SESSION,
     STORE,
     TRUST_ORIGIN,
     Attached,
@@ -42,9 +38,9 @@ from clew.cli.render import TextBlock
 from clew.cli.run_here import carry_on
 from clew.cli.safe_text import say
 from clew.cli.screen import RunScreen, console, put
-from clew.cli.store_option import command, existing, find_run
-from clew.interfaces import Json, Store
-from clew.stores import FencedError, open_store
+from clew.conversations import session_run
+from clew.interfaces import Json
+from clew.stores import FencedError
 from clew.toolbox import attach
 
 with contextlib.suppress(ImportError):  # where it is there, lines can be edited and called back
@@ -68,36 +64,10 @@ HELP: Final = """\
 Ctrl-C           interrupts the step, not the session"""
 
 
-@dataclass
-class ChatSession:
-    """A chat: who answers, where the record lies, and the record itself once there is one."""
-
-    made: Assembled
-    stored_at: Store
-    store: str | None
-    screen: RunScreen
-    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    opened: OpenRun[Any] | None = None
-    attached: Attached = ()
-    """What goes with what is said next."""
-
-    async def open(self, goal: Question | None = None, run_id: str = "") -> OpenRun[Any]:
-        """Begin the record with a question, or go on with an earlier one."""
-        opening = open_run(
-            self.made.agent, goal, run_id=run_id, store=self.stored_at,
-            listener=self.screen, origin=origin(self.made.spec),
-        )  # fmt: skip
-        self.opened = await self.stack.enter_async_context(opening)
-        return self.opened
-
-    async def close(self) -> None:
-        """Leave the record to others."""
-        self.opened = self.screen.trajectory = None
-        await self.stack.aclose()
-
-
 @click.command()
 @click.option("--resume", "earlier", metavar="RUN", default="", help="Continue an earlier run.")
+@SESSION
+@OWNER
 @ATTACH
 @TRUST_ORIGIN
 @agent_options
@@ -108,49 +78,37 @@ def chat(
     shell: Shell,
     /,
     earlier: str,
+    session: str | None,
+    owner: str | None,
     attached: Attached,
     store: str | None,
     *,
     trust_origin: bool,
     **arguments: Json,
 ) -> int:
-    """Ask questions and follow-ups in one run. Type /help for the commands."""
+    """Ask questions and follow-ups in one run. Type /help for the commands.
+
+    With --session the run is the conversation of that name, which other processes may go on with.
+    """
+    if session is not None and earlier:
+        message = "--session and --resume exclude each other: give one of them."
+        raise click.UsageError(message)
+    if session is not None:
+        session_run(session)
     screen = RunScreen(console(), debug=shell.debug)
     with asyncio.Runner() as runner:  # one loop for all turns: connections belong to a loop
-        session = runner.run(_open(earlier, store, screen, arguments, trust_origin=trust_origin))
-        session.attached = attached
+        opening = open_chat(
+            screen, arguments, store, earlier=earlier, name=session or "", owner=owner,
+            trust_origin=trust_origin,
+        )  # fmt: skip
+        talk = runner.run(opening)
+        talk.attached = attached
         try:
-            converse(shell, session, runner)
+            converse(shell, talk, runner)
         finally:
-            runner.run(session.close())
-            runner.run(session.stored_at.close())
+            runner.run(talk.close())
+            runner.run(talk.stored_at.close())
     return ANSWERED
-
-
-async def _open(
-    earlier: str,
-    store: str | None,
-    screen: RunScreen,
-    arguments: dict[str, Json],
-    *,
-    trust_origin: bool,
-) -> ChatSession:
-    run_id = ""
-    if earlier:
-        async with existing(store) as opened:
-            run_id = await find_run(opened, earlier)
-            record = await read(run_id, store=opened)
-            if trust_origin:
-                record = await trusted(opened, record)
-            spec = recorded(record, option_keys(arguments))
-    else:
-        spec = options(arguments)
-    made = await assemble(spec, screen)
-    store = store or made.spec.store or None
-    session = ChatSession(made, open_store(store), store, screen)
-    if run_id:
-        await session.open(run_id=run_id)
-    return session
 
 
 def converse(shell: Shell, session: ChatSession, runner: asyncio.Runner) -> None:
@@ -161,9 +119,8 @@ def converse(shell: Shell, session: ChatSession, runner: asyncio.Runner) -> None
     try:
         _converse(shell, session, runner, interactive=interactive)
     finally:
-        if session.opened is not None:
-            again = command("chat", "--resume", session.opened.run_id, store=session.store)
-            say(f"Go on with: {again}")
+        if session.again:
+            say(f"Go on with: {session.again}")
 
 
 def _converse(
@@ -235,7 +192,10 @@ def _answer(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: st
     try:
         text = readable(line) if line else ""
         with session.screen:
-            end = runner.run(_turn(session, text))
+            try:
+                end = runner.run(_turn(session, text))
+            finally:
+                runner.run(session.leave())
         if end.error is not None:
             raise end.error
         tell_end(console(), end)
@@ -250,7 +210,9 @@ async def _turn(session: ChatSession, text: str) -> ShownResult:
     asked: Question = text
     if text:
         asked, session.attached = with_attached(text, session.attached), ()
-    if opened is None:
+    if session.named:
+        opened, asked = await session.open_named(asked)
+    elif opened is None:
         opened, asked = await session.open(asked), ""
     if session.made.spec.memory:
         await tell_memories(session.made.spec.memory, words, opened.run_id, session.stored_at)

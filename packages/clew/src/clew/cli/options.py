@@ -241,6 +241,7 @@ LABEL: Final = click.option(
     help="A label of the run, or that runs must have. Repeatable.",
 )
 OWNER: Final = _name("--owner", "NAME", "Whose run it is, or whose runs.")
+SESSION: Final = _name("--session", "NAME", "The conversation of this name, the owner's own.")
 QUEUE: Final = _name(
     "--queue",
     "NAME",

@@ -10,11 +10,12 @@ import click
 
 from clew import StoreError
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
+from clew.cli.options import DEBUG, JSON, LABEL, OWNER, SESSION, STORE
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.cli.watch import watch
+from clew.conversations import session_of, session_run
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
 from clew.stores.listing import runs_with, summary
@@ -40,6 +41,7 @@ GOAL = 60
 @click.option("--watch", "watching", is_flag=True, help="Show their status until Ctrl-C.")
 @LABEL
 @OWNER
+@SESSION
 @STORE
 @JSON
 @DEBUG
@@ -48,6 +50,7 @@ def runs(
     store: str | None,
     labels: dict[str, str],
     owner: str | None,
+    session: str | None,
     *,
     broken: bool,
     watching: bool,
@@ -65,12 +68,13 @@ def runs(
         message = "--broken and --watch exclude each other: give one of them."
         raise click.UsageError(message)
     if watching:
-        if labels or owner:
-            message = "--watch shows all runs: leave --label and --owner out."
+        if labels or owner or session:
+            message = "--watch shows all runs: leave --label, --owner and --session out."
             raise click.UsageError(message)
         anyio.run(partial(_watch, max_runs, store, as_json=as_json))
         return ANSWERED
-    listing = partial(_list, max_runs, store, labels, owner, broken=broken)
+    named = "" if session is None else session_run(session, owner or "")
+    listing = partial(_list, max_runs, store, labels, owner, named, broken=broken)
     listed, lost = anyio.run(listing) if exists(store) else ([], [])
     code = FAILED if lost else ANSWERED
     if as_json:
@@ -122,16 +126,26 @@ async def _watch(max_runs: int, store: str | None, *, as_json: bool) -> None:
 
 
 async def _list(
-    max_runs: int, store: str | None, labels: dict[str, str], owner: str | None, *, broken: bool
+    max_runs: int,
+    store: str | None,
+    labels: dict[str, str],
+    owner: str | None,
+    named: str,
+    *,
+    broken: bool,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The runs to show; where there is none, also what of a damaged store is lost."""
     async with existing(store) as opened:
         if broken:
-            failed = await runs_with(opened, status="failed", labels=labels, owner=owner or "")
+            failed = await runs_with(
+                opened, status="failed", labels=labels, owner=owner or "", run_id=named
+            )
             infos = [info for info in failed if _is_broken(info)][: max_runs or None]
         else:
-            infos = await runs_with(opened, max_runs, labels=labels, owner=owner or "")
-        _, lost = ([], []) if infos or labels or owner else await verify(store=opened)
+            infos = await runs_with(
+                opened, max_runs, labels=labels, owner=owner or "", run_id=named
+            )
+        _, lost = ([], []) if infos or labels or owner or named else await verify(store=opened)
         described = [_described(info, await _fork_of(opened, info)) for info in infos]
         return described, [remark.why for remark in lost]
 
@@ -167,4 +181,5 @@ def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json
         "question": "" if run is None else run.started.goal,
         "labels": {} if run is None else {**run.started.labels},
         "owner": "" if run is None else run.started.owner,
+        "session": session_of(info.run_id),
     }

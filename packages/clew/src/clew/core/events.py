@@ -765,7 +765,8 @@ class Note(Event, frozen=True):
     """A message from outside the loop: a person's, a failed check's, a late result's, a memory.
 
     `done` are side effects of runs at work beside this one, which it must not repeat unasked.
-    `request` is the client's own id of it: sent twice, it is the same message.
+    `request` is the client's own id of it: sent twice, it is the same message. One that is `queued`
+    waits in the inbox until the run has stopped; in a record none is.
     """
 
     parts: Asked
@@ -773,6 +774,7 @@ class Note(Event, frozen=True):
     trust: Trust = "trusted"
     done: tuple[Done, ...] = ()
     request: str = ""
+    queued: bool = False
 
     @property
     def text(self) -> str:

@@ -23,6 +23,24 @@ from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 
 
+def word_of(trajectory: Trajectory, request: str) -> Note | None:
+    """The message of a client's request, if it is on record."""
+    events = (entry.event for entry in trajectory.entries)
+    notes = (it for it in events if isinstance(it, Note) and it.request == request)
+    return next(notes, None) if request else None
+
+
+async def queued_in(store: Store, run_id: str) -> dict[int, Note]:
+    """The messages that wait until the run has stopped, by their numbers, in their order."""
+    waiting: dict[int, Note] = {}
+    for number, body in await store.inbox(run_id):
+        with suppress(ValueError, RecursionError):
+            event = decode(body)
+            if isinstance(event, Note) and event.queued:
+                waiting[number] = event
+    return waiting
+
+
 async def words_in(store: Store, run_id: str) -> list[AnyEvent]:
     """The readable messages of a run's inbox; its worker sets the others aside."""
     words: list[AnyEvent] = []
@@ -45,6 +63,8 @@ def admitted(trajectory: Trajectory, body: bytes) -> AnyEvent:
     if isinstance(event, Settled) and (why := objection(trajectory, event)):
         told = f"what somebody said came of {event.call} was set aside: {why}"
         return Note(text_parts(told), source="late")
+    if isinstance(event, Note) and word_of(trajectory, event.request) is not None:
+        return Note(text_parts("a message that was sent twice was set aside"), source="late")
     steps = len(trajectory.steps)
     if isinstance(event, Rewound) and (trajectory.step.pending or not 0 <= event.to < steps):
         return Note(

@@ -432,14 +432,22 @@ class Journal:
         except RunNotFoundError:
             return False
 
-    async def receive(self) -> None:
-        """Move messages from the inbox, and late results of tools, into the record."""
+    async def receive(self, *, next_word: bool = False) -> None:
+        """Move messages from the inbox, and late results of tools, into the record.
+
+        Queued words stay where they are; but with `next_word` a stopped run takes the first.
+        """
         while self.words:
             word = text_parts(self.words[0])
             await self.record(Note(word, source="late", trust="untrusted"))
             self.words.popleft()  # only now: a store that refuses it is asked again
         for number, body in await self.store.inbox(self.run_id):
-            await self.record(admitted(self.trajectory, body), taken=(number,))
+            event = admitted(self.trajectory, body)
+            if isinstance(event, Note) and event.queued:
+                if not next_word or self.trajectory.stop is None:
+                    continue
+                event = msgspec.structs.replace(event, queued=False)
+            await self.record(event, taken=(number,))
         stop = self.trajectory.stop
         if stop is not None and stop.wake > 0 and (woken := due(self.trajectory, self._clock())):
             await self.record(*woken)

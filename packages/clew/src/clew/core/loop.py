@@ -32,7 +32,7 @@ from clew.support.resources import resources
 async def run(engine: Engine, journal: Journal) -> Trajectory:
     """Advance until the run stops. After `ModelError` or `StoreError` it stays open."""
     async with resources():  # what its tools hold open, unless its owner holds more than this run
-        await journal.receive()
+        await journal.receive(next_word=True)
         while journal.trajectory.stop is None:
             await advance(engine, journal)
     return journal.trajectory

@@ -197,12 +197,13 @@ class _Replaying(Journal):
         """No run: a replay begins none, and those of the record are there already."""
         return False
 
-    async def receive(self) -> None:
+    async def receive(self, *, next_word: bool = False) -> None:
         """Take inputs from the record, not from an inbox, and only while the worker lives.
 
         Before them a task that was due to go on when its worker was cut off ends; after them, one
         whose worker they cut off.
         """
+        del next_word  # it is there where the record has it
         await anyio.lowlevel.checkpoint()
         self.take_inputs()
         entry = self.upcoming

@@ -18,6 +18,7 @@ from clew.support.arguments import NONE, check_argument
 from clew.support.errors import (
     ConfigError,
     FencedError,
+    RunBusyError,
     RunExistsError,
     RunNotFoundError,
     StoreBusyError,
@@ -36,6 +37,7 @@ __all__ = [
     "Notifies",
     "Owns",
     "Recovers",
+    "RunBusyError",
     "RunExistsError",
     "RunNotFoundError",
     "StoreBusyError",

@@ -117,14 +117,20 @@ async def runs_with(
     status: str = "",
     labels: Mapping[str, str] = NO_LABELS,
     owner: str = "",
+    run_id: str = "",
 ) -> list[RunInfo]:
-    """The runs of a store with these labels and of this owner, last written first.
+    """The runs of a store with these labels, of this owner and this id, last written first.
 
     `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, many are read.
     """
-    if not labels and not owner:
+    if not labels and not owner and not run_id:
         return await store.runs(limit, status=status)
-    fits, listed = has_labels(labels, owner), list[RunInfo]()
+    limit = 1 if run_id else limit
+    named, listed = has_labels(labels, owner), list[RunInfo]()
+
+    def fits(info: RunInfo) -> bool:
+        return run_id in {"", info.run_id} and named(info)
+
     last: RunInfo | None = None
     while infos := await store.runs(_PAGE, last, status):
         listed += filter(fits, infos)

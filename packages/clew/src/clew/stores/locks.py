@@ -19,7 +19,7 @@ from clew.stores.interface import Locks
 from clew.stores.refusals import being_worked_on
 from clew.stores.turns import IfBusy, TurnTakenError, turn
 from clew.stores.user_store import location_of
-from clew.support.errors import ConfigError, StoreError
+from clew.support.errors import ConfigError, RunBusyError, StoreError
 
 LOG: Final = logging.getLogger("clew")
 
@@ -120,8 +120,8 @@ async def at_work(store: Store, run_id: str, if_busy: IfBusy = "wait") -> AsyncG
     Whoever works on it in this process is waited for; with "refuse" it is not, and with "take over"
     it is fenced off, as is another process. A killed process has no claim.
 
-    Raises `ConfigError` where another process has the run, and where the caller itself is at work
-    on it; `RunExistsError` where it is not waited for.
+    Raises `RunBusyError` where another process has the run, `ConfigError` where the caller
+    itself is at work on it, and `RunExistsError` where it is not waited for.
     """
     try:
         async with turn((location_of(store), run_id), if_busy):
@@ -146,7 +146,7 @@ async def _claimed(store: Locks, run_id: str, *, take_over: bool) -> AsyncGenera
             f"run {run_id} is being worked on by another process: let it, or, where that "
             "one hangs, take the run over (clew resume --take-over, take_over=True)"
         )
-        raise ConfigError(message)
+        raise RunBusyError(message)
     try:
         yield
     finally:

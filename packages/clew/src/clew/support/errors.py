@@ -34,6 +34,10 @@ class StaleApprovalError(ConfigError):
     """The call waits, but it changed since it was shown: look again."""
 
 
+class RunBusyError(ConfigError):
+    """Another process works on the run: say something to it, which waits, or take it over."""
+
+
 class ModelError(ClewError):
     """The provider gave no reply. Nothing was recorded; the run stays open."""
 

@@ -4,14 +4,20 @@ Workers are whatever serves the queue of the run, in this process or another (`c
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from clew.agent.agent import Agent
 from clew.agent.labels import load_of
-from clew.agent.question import Question, question_parts, same_question
-from clew.agent.runner import start
+from clew.agent.question import Question, question_parts
+from clew.agent.queued_words import REQUEST, check_same_words, leave_words
+from clew.agent.runner import load_if_begun, start
+from clew.agent.sessions import check_session
 from clew.core.events import Json, Trust, encode
+from clew.core.interfaces import Store
+from clew.core.journal import Journal
 from clew.stores import Where, store_at
 from clew.stores.locks import shared
 from clew.support.arguments import check_argument
@@ -32,6 +38,7 @@ async def submit(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     request: str = "",
+    session: str | None = None,
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
@@ -39,33 +46,45 @@ async def submit(
     agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
-    same run. Raises `ConfigError` if workers cannot share the store, and for another question under
-    the same id.
+    same run. With a `session` the goal is said in that conversation, in its turn. Raises
+    `ConfigError` if workers cannot share the store, and for another question under the same id.
     """
     check_argument("agent", agent, Agent, "an Agent")
     check_text("queue", queue)
     if not queue:
-        message = "the queue has no name: leave it out for the usual one"
-        raise ConfigError(message)
+        raise ConfigError("the queue has no name: leave it out for the usual one")
     _check_deps(agent)
     async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
+        beginning = partial(
+            start, agent, goal, opened, origin=origin, queue=queue, trust=trust, owner=owner
+        )
+        if session is not None:
+            run_id = check_session(session, run_id, owner)
+            begins = {**(labels or {}), **({REQUEST: request} if request else {})}
+            if not await _began(partial(beginning, run_id=run_id, labels=begins), run_id, opened):
+                await leave_words(agent, run_id, goal, opened, request=request, owner=owner)
+            return run_id
         if request:
             run_id = _run_of(request, run_id, queue, owner)
         try:
-            journal = await start(
-                agent, goal, opened, run_id=run_id, origin=origin, queue=queue, trust=trust,
-                labels=labels, owner=owner,
-            )  # fmt: skip
+            journal = await beginning(run_id=run_id, labels=labels)
         except RunExistsError:
             if not request:
                 raise
             record = await load_of(opened, run_id, owner)
-            if not same_question(record.started.question, question_parts("the question", goal)):
-                message = f"the request {request!r} asked something else: give this one its own id"
-                raise ConfigError(message) from None
+            check_same_words(request, record.started.question, question_parts("the question", goal))
             return run_id
         return journal.run_id
+
+
+async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store: Store) -> bool:
+    """Begin a run; False where it has begun."""
+    if await load_if_begun(store, run_id) is None:
+        with suppress(RunExistsError):  # another may be faster
+            await beginning()
+            return True
+    return False
 
 
 def _check_deps(agent: Agent[Any]) -> None:

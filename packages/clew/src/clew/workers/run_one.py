@@ -165,7 +165,7 @@ async def _carry(
             return trajectory
         journal = await take_up(agent, run_id, store, listener=listener)
         try:
-            await journal.receive()
+            await journal.receive(next_word=True)
             async with resources():
                 with working(agent, journal):
                     await _advanced(agent, journal, slot, leaving)

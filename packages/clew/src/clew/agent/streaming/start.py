@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from clew.agent.agent import Agent, D
 from clew.agent.labels import checked_owner
@@ -10,6 +11,8 @@ from clew.agent.open_run import open_run
 from clew.agent.question import Question, question_parts, same_question
 from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
+from clew.agent.sessions import check_session, converse
+from clew.agent.streaming.followers import Key
 from clew.agent.streaming.stream import Stream
 from clew.agent.streaming.tasks import Begun, RunTask, task_of
 from clew.core.events import Json
@@ -21,6 +24,7 @@ from clew.stores.turns import is_taken
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError
+from clew.support.resources import resources
 from clew.support.run_ids import check_run_id, new_run_id
 
 T = TypeVar("T")
@@ -40,53 +44,83 @@ async def start(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     deps: D | None = None,
+    session: str | None = None,
+    request: str = "",
 ) -> Stream[T]:
     """Begin to work on a run, and return its stream: whoever leaves that, the work goes on.
 
     It is a new run for a `goal`, or without it the run of this id, as `resume` continues it. Work
     on the same run that is under way in this process is joined. A `goal` with the id of a run that
-    answers it continues that run, so a request may be repeated; one with words to `say` waits for
-    its turn. The stream begins `after` an entry; else a new run's at its start, others at the end.
+    answers it continues that run; words to `say`, or a goal in a `session`, wait for their turn, as
+    in `run`. The stream begins `after` an entry, else with a new run, or behind what is there.
 
     The work goes on until the run stops, somebody cancels it (`cancel`), or its event loop or
     `serving` ends: then it stays open. Raises what keeps it from being opened. `deps` as in `run`.
     """
     check_argument("agent", agent, Agent, "an Agent")
+    run_id = check_session(session, run_id, owner)
+    if session is not None:
+        say, goal = goal or say, None
     async with store_at(store := agent.store if store is None else store) as opened:
-        record = await _record(opened, goal, run_id, owner)
+        record = await _record(opened, goal, run_id, owner, new=session is not None)
         key = location_of(opened), run_id or new_run_id()
     if after is None:
         after = 0 if goal is not None or record is None else len(record)
     events: Stream[T] = Stream(key[1], after, store, key)
-    task = None if say != "" or take_over else task_of(key)
+    talks = session is not None or (say != "" and not take_over)
+    task = None if talks or take_over else task_of(key)
     if task is None:
-        begins = goal if record is None else None
-
-        async def work(begun: Begun) -> Result[T]:
-            if begins is None and is_taken(key):
-                begun()
-            async with open_run(
-                agent, begins, run_id=key[1], store=store, origin=origin, labels=labels,
-                accept_change=accept_change, take_over=take_over, owner=owner, deps=deps,
-            ) as run:  # fmt: skip
-                begun()
-                return await run.go_on(say)
-
+        more = dict[str, Any](origin=origin, owner=owner, labels=labels, deps=deps)
+        more["accept_change"] = accept_change
+        work = partial(_talk, agent, key, store, (say, request), more)
+        if not talks:
+            more |= {"goal": goal if record is None else None, "take_over": take_over}
+            work = partial(_work, agent, key, store, (say, request), more)
         task = RunTask(key, work)
         await task.opened_or_raise()
     events.take_from(task)
     return events
 
 
+async def _work(
+    agent: Agent[T],
+    key: Key,
+    store: Where,
+    words: tuple[Question, str],
+    options: dict[str, Any],
+    begun: Begun,
+) -> Result[T]:
+    """Begin a run, or go on with one, once it is our turn."""
+    if options["goal"] is None and is_taken(key):
+        begun()
+    async with open_run(agent, run_id=key[1], store=store, **options) as run:
+        begun()
+        return await run.go_on(words[0], request=words[1])
+
+
+async def _talk(
+    agent: Agent[T],
+    key: Key,
+    store: Where,
+    words: tuple[Question, str],
+    options: dict[str, Any],
+    begun: Begun,
+) -> Result[T]:
+    """Say something in a conversation, once for its request."""
+    text, request = words
+    async with store_at(store) as opened, resources():
+        return await converse(agent, text, key[1], opened, request=request, taken=begun, **options)
+
+
 async def _record(
-    store: Store, goal: Question | None, run_id: str, owner: str | None
+    store: Store, goal: Question | None, run_id: str, owner: str | None, *, new: bool
 ) -> Trajectory | None:
     """The record of a run that is there. Raises where it is missing, or is not the one meant."""
     if goal is not None and run_id:
         check_run_id(run_id)
     record = await load_if_begun(store, run_id) if run_id else None
     if record is None:
-        if goal is None:
+        if goal is None and not new:
             raise unknown_run(run_id)
         return None
     if checked_owner(owner) not in {"", record.started.owner}:
@@ -108,14 +142,18 @@ async def stream(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     deps: D | None = None,
+    session: str | None = None,
+    request: str = "",
 ) -> AsyncGenerator[Stream[T]]:
     """Answer a goal and yield what happens: `async with … as events`, `async for`.
 
     It is `start` and the stream of that: whoever leaves early, the work goes on. What ended the
     work by then is raised.
     """
-    async with await start(
-        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner, deps=deps
-    ) as events:
+    opening = await start(
+        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner, deps=deps,
+        session=session, request=request,
+    )  # fmt: skip
+    async with opening as events:
         yield events
     events.raise_error()

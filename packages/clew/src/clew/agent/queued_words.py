@@ -1,0 +1,178 @@
+"""Words to a run that others are at work on: they wait in its inbox, and are answered in order.
+
+Whoever works on the run next answers them, in any process, even if the one that left them is gone.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
+from typing import Any, Final
+
+import anyio
+
+from clew.agent.agent import A_co, Agent
+from clew.agent.labels import load_of
+from clew.agent.open_run import OpenRun, open_run
+from clew.agent.question import Question, message_parts, same_question
+from clew.agent.read_result import complete_result
+from clew.agent.result import Result
+from clew.core.events import Asked, Json, Note, Started, Stop
+from clew.core.inbox import encode_message, queued_in
+from clew.core.interfaces import Listener, Store
+from clew.core.journal import load
+from clew.core.redaction import redact
+from clew.core.trajectory import Trajectory
+from clew.stores.turns import is_mine, is_taken
+from clew.stores.user_store import location_of
+from clew.support.errors import ConfigError, RunBusyError
+from clew.support.run_ids import new_run_id
+from clew.support.settings import check_text
+
+REQUEST: Final = "request"
+"""The label with the client's id of the request that began a conversation."""
+
+_LOOK: Final = 0.1  # seconds between two looks whether another process is done
+
+
+def _unwatched() -> None:
+    """Nobody wants to know when the words are taken."""
+
+
+async def say_in_turn(
+    agent: Agent[A_co],
+    run_id: str,
+    words: Question,
+    store: Store,
+    *,
+    request: str = "",
+    accept_change: bool = False,
+    listener: Listener | None = None,
+    origin: dict[str, Json] | None = None,
+    owner: str | None = None,
+    deps: Any = None,
+    taken: Callable[[], None] = _unwatched,
+) -> Result[A_co]:
+    """Say something to a run, once for each `request`; what it comes to when its turn has come.
+
+    Where somebody is at work on the run, the words are put into its inbox, and wait there. `taken`
+    is called when they wait, or the run is open for them.
+    """
+    parts = message_parts(agent, "say", words)
+    check_text("request", request)
+    opening = partial(
+        open_run, agent, run_id=run_id, store=store, accept_change=accept_change,
+        listener=listener, origin=origin, owner=owner, deps=deps,
+    )  # fmt: skip
+    known = _words(await load_of(store, run_id, owner), request)
+    if known is not None:
+        check_same_words(request, known, parts)
+    else:
+        async with AsyncExitStack() as stack:
+            if (opened := await _opened(stack, opening, (location_of(store), run_id))) is not None:
+                taken()
+                return await opened.go_on(words, request=request)
+        request = request or f"word-{new_run_id()}"
+        await _queue(store, run_id, parts, request)
+    taken()
+    return await _answered(agent, run_id, request, store, opening)
+
+
+async def leave_words(
+    agent: Agent[Any],
+    run_id: str,
+    words: Question,
+    store: Store,
+    *,
+    request: str = "",
+    owner: str | None = None,
+) -> None:
+    """Put words into the inbox of a run, once for each `request`, for whoever works on it next."""
+    parts = message_parts(agent, "say", words)
+    known = _words(await load_of(store, run_id, owner), request)
+    if known is None:
+        await _queue(store, run_id, parts, request or f"word-{new_run_id()}")
+    else:
+        check_same_words(request, known, parts)
+
+
+async def _opened(
+    stack: AsyncExitStack,
+    opening: Callable[[], AbstractAsyncContextManager[OpenRun[A_co]]],
+    key: tuple[Any, str],
+) -> OpenRun[A_co] | None:
+    """The run, open for work; None where others are at work on it."""
+    if is_taken(key) and not is_mine(key):
+        return None
+    try:
+        return await stack.enter_async_context(opening())
+    except RunBusyError:
+        return None
+
+
+async def _queue(store: Store, run_id: str, parts: Asked, request: str) -> None:
+    """Put words into the inbox of a run, unless they are there."""
+    for note in (await queued_in(store, run_id)).values():
+        if note.request == request:
+            check_same_words(request, note.parts, parts)
+            return
+    await store.post(run_id, encode_message(redact(Note(parts, request=request, queued=True))))
+
+
+async def _answered(
+    agent: Agent[A_co],
+    run_id: str,
+    request: str,
+    store: Store,
+    opening: Callable[[], AbstractAsyncContextManager[OpenRun[A_co]]],
+) -> Result[A_co]:
+    """What a run came to after a request's words, as soon as it is their turn."""
+    while True:
+        turn = _turn(await load(store, run_id), request)
+        if turn is not None and turn.stop is not None:
+            return await complete_result(agent, turn, store)
+        try:
+            async with opening() as opened:
+                turn = _turn(opened.record, request)
+                waiting = await queued_in(store, run_id)
+                if turn is None and all(note.request != request for note in waiting.values()):
+                    message = f"the words of request {request!r} were set aside: say them again"
+                    raise ConfigError(message)
+                if turn is None or turn.stop is None:
+                    await opened.go_on()
+        except RunBusyError:
+            await anyio.sleep(_LOOK)
+
+
+def _words(record: Trajectory, request: str) -> Asked | None:
+    """The words of a request, if they are on record."""
+    turn = _turn(record, request) if request else None
+    if turn is None:
+        return None
+    last = next(it for it in reversed(turn.entries) if _says(it.event, request) is not None)
+    return _says(last.event, request)
+
+
+def _says(event: object, request: str) -> Asked | None:
+    """What an event says for a request: the words that began the run, or later ones."""
+    if isinstance(event, Started) and event.labels.get(REQUEST) == request:
+        return event.question
+    return event.parts if isinstance(event, Note) and event.request == request else None
+
+
+def _turn(record: Trajectory, request: str) -> Trajectory | None:
+    """The record up to the first stop after a request's words; None where these are not on it."""
+    begun = False
+    for entry in record.entries:
+        begun = begun or _says(entry.event, request) is not None
+        if begun and isinstance(entry.event, Stop):
+            if entry.seq == len(record):
+                return record
+            return Trajectory(record.run_id, record.entries[: entry.seq])
+    return record if begun else None
+
+
+def check_same_words(request: str, known: Asked, words: Asked) -> None:
+    """Raise `ConfigError` where a request comes again with other words."""
+    if not same_question(known, words):
+        message = f"the request {request!r} asked something else: give this one its own id"
+        raise ConfigError(message)
