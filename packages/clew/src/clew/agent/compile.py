@@ -24,6 +24,7 @@ from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
 from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
 from clew.core.interfaces import AgentTool, Tool
+from clew.core.moves import no_review
 from clew.core.trajectory import Call, Trajectory
 from clew.deps.parts import check_with_context
 from clew.guards import AlreadyDone
@@ -84,13 +85,9 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         leaves_out=partial(leaves_out, shape=spec.shape, visible_chars=parts.visible_chars),
         omission=_omission(parts),
         shorten=_shortening(parts),
-        wants_review=_never if rewinds is None else rewinds.asks,
+        wants_review=no_review if rewinds is None else rewinds.asks,
         leave_out=partial(left_out, render, completing, _reviewing(parts)),
     )
-
-
-def _never(_: Trajectory) -> bool:
-    return False
 
 
 def _nothing_handed(_: Trajectory, calls: Sequence[Call]) -> Sequence[None]:

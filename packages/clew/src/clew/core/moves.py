@@ -64,6 +64,11 @@ def next_move(engine: Engine, trajectory: Trajectory, *, screened: bool = False)
     return _thought(engine, trajectory, standing)
 
 
+def no_review(_: Trajectory) -> bool:
+    """Whether a critic is asked where there is none."""
+    return False
+
+
 def _thought(engine: Engine, trajectory: Trajectory, standing: Standing) -> NextMove:
     """Another thought, what has to come before it, or what takes its place."""
     if trajectory.landing is None:

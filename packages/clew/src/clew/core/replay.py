@@ -55,6 +55,7 @@ from clew.core.interfaces import (
 )
 from clew.core.journal import Journal
 from clew.core.loop import run
+from clew.core.moves import no_review
 from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
 from clew.core.spec_changes import changes, first_difference, same_format
@@ -353,16 +354,12 @@ def _with_recorded_world(engine: Engine, journal: _Replaying) -> Engine:
         find_tools=None if engine.find_tools is None else partial(_recorded_tools, journal),
         omission=_nothing,
         wants_plan=None,
-        wants_review=_never,
+        wants_review=no_review,
     )
 
 
 def _nothing(_: Trajectory) -> None:
     return None
-
-
-def _never(_: Trajectory) -> bool:
-    return False
 
 
 def _recorded_guard(guard: NamedGuard, journal: _Replaying) -> NamedGuard:
