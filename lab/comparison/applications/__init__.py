@@ -1,0 +1,1 @@
+"""Three frameworks serve the same application; one driver plays what goes wrong."""
