@@ -55,7 +55,10 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
     "unseen": {"attacks": "python -m unseen"},
-    "comparison": {name: f"python -m comparison.features {name}" for name in listed()},
+    "comparison": {
+        "applications": "python -m comparison.applications.situations",
+        **{name: f"python -m comparison.features {name}" for name in listed()},
+    },
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
 """For each report, its sections by name, with the command of each."""

@@ -1,4 +1,4 @@
-"""How long the programs are: what follows the imports, without blank lines and comments."""
+"""How long the programs are: what follows the imports, without docstrings and blank lines."""
 
 import ast
 from collections.abc import Iterable
@@ -9,27 +9,27 @@ from live.tables import table
 
 BEGINS: Final = "# --- begins"
 PROGRAMS: Final = {"clew": "clew", "Pydantic AI": "pydantic_ai", "LangGraph": "langgraph"}
+DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def lines_of(text: str) -> int:
-    """Lines of code behind the imports; docstrings count, since models read those of tools."""
-    _, _, rest = text.partition(BEGINS)
-    ast.parse(text)  # a program that does not parse has no length
+    """Lines of code behind the line that begins them, counted as they are formatted."""
+    skipped: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            skipped.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    lines = text.splitlines()
+    begins = lines.index(BEGINS) + 1
     return sum(
-        bool(line.strip()) and not line.strip().startswith("#") for line in rest.splitlines()
+        bool(line.strip()) and not line.strip().startswith("#") and number not in skipped
+        for number, line in enumerate(lines[begins:], begins + 1)
     )
 
 
 def counted(others: Iterable[str]) -> str:
     """A table of the lines of each program."""
     names = ["clew", *others]
-    rows = [
-        [
-            "support agent behind FastAPI",
-            *(
-                str(lines_of((INSIDE / f"support_{PROGRAMS[name]}.py").read_text("utf-8")))
-                for name in names
-            ),
-        ]
-    ]
-    return table(("lines of code", *names), rows)
+    texts = [(INSIDE / f"support_{PROGRAMS[name]}.py").read_text("utf-8") for name in names]
+    row = ["support agent behind FastAPI", *(str(lines_of(text)) for text in texts)]
+    return table(("lines of code", *names), [row])
