@@ -15,7 +15,7 @@ PIECES: Final = 10
 PAUSE: Final = 0.15
 """Seconds between the pieces of a slow answer."""
 WORDS: Final = "Your bell was sent on Monday and will come on Friday"
-PLACES: Final = ("Vienna", "Berlin", "Paris", "Rome", "Madrid")
+CITIES: Final = ("Vienna", "Berlin", "Paris", "Rome", "Madrid")
 
 Body = dict[str, Any]
 Call = tuple[str, Body]
@@ -58,13 +58,13 @@ def _calls(question: str, results: int) -> list[Call] | None:
     if "efund" in question:
         return [seven]
     if "capitals" in question:
-        return [("look_up", {"place": place}) for place in PLACES]
+        return [("look_up", {"place": city}) for city in CITIES]
     return None
 
 
 def _answer(question: str) -> Body:
     if "capitals" in question:
-        return {"text": "Vienna is the smallest of the five.", "sources": [*PLACES]}
+        return {"text": "Vienna is the smallest of the five.", "sources": [*CITIES]}
     return {"text": WORDS, "refunded": 30 if "efund" in question else 0}
 
 
@@ -113,7 +113,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
             else:
                 self._begin("application/json")
-                self.wfile.write(json.dumps(_whole(text, calls)).encode())
+                self.wfile.write(json.dumps(_full(text, calls)).encode())
                 self.close_connection = True
 
         def _begin(self, kind: str) -> None:
@@ -143,7 +143,7 @@ def _described(calls: list[Call]) -> list[Body]:
     ]  # fmt: skip
 
 
-def _whole(text: str, calls: list[Call]) -> Body:
+def _full(text: str, calls: list[Call]) -> Body:
     message: Body = {"role": "assistant", "content": text or None}
     if calls:
         message["tool_calls"] = _described(calls)

@@ -135,7 +135,7 @@ def _find(value: Any, name: str) -> Any:
             return value[name]
         value = list(value.values())
     if isinstance(value, list):
-        return next((found for each in value if (found := _find(each, name)) is not None), None)
+        return next((inner for each in value if (inner := _find(each, name)) is not None), None)
     return None
 
 
@@ -153,16 +153,16 @@ def _is_part(text: str) -> bool:
 
 def _status(events: list[Event]) -> str:
     """How the stream says that it ended."""
-    statuses = [found for _, _, data in events if (found := _find(data, "status"))]
+    statuses = [match for _, _, data in events if (match := _find(data, "status"))]
     return str(statuses[-1]) if statuses else "broken off"
 
 
 def _told(events: list[Event]) -> str:
     """How it ended, and whether a reader of the stream hears of the open question."""
-    said = any(
+    unknown = any(
         "unknown" in text or "may " in text for _, _, data in events for text in _texts(data)
     )
-    return f"{_status(events)}, {'said to be unknown' if said else 'told as paid once'}"
+    return f"{_status(events)}, {'said to be unknown' if unknown else 'told as paid once'}"
 
 
 def played(python: Path, program: str) -> list[str]:

@@ -70,10 +70,10 @@ db.execute("create table if not exists waiting (id primary key, run, user, args,
 db.execute("create table if not exists events (run, number, data)")
 
 
-def sse(run: str, user: str, given: Any) -> StreamingResponse:
+def sse(run: str, user: str, command: Any) -> StreamingResponse:
     async def lines() -> AsyncIterator[str]:
         (number,) = db.execute("select count(*) from events where run = ?", (run,)).fetchone()
-        async for event in work(run, user, given):
+        async for event in work(run, user, command):
             number += 1
             data = json.dumps(event, default=str)
             db.execute("insert into events values (?, ?, ?)", (run, number, data))
@@ -82,12 +82,12 @@ def sse(run: str, user: str, given: Any) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"x-run": run})
 
 
-async def work(run: str, user: str, given: Any) -> AsyncIterator[dict[str, Any]]:
+async def work(run: str, user: str, command: Any) -> AsyncIterator[dict[str, Any]]:
     yield {"event": "started"}
     config = {"configurable": {"thread_id": run}}
     try:
         async for mode, data in app.state.agent.astream(
-            given, config, context=Deps(Shop(user)), stream_mode=["messages", "updates"]
+            command, config, context=Deps(Shop(user)), stream_mode=["messages", "updates"]
         ):
             piece = data[0].content if mode == "messages" else None
             yield {"event": mode, "piece": piece}
