@@ -6,7 +6,7 @@ result says what it is, and only what a person said is a user's part.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from clew.core.events import Code, Outcome, error_words
 from clew.core.trajectory import Notice
 from clew.interfaces import (
     FINISH,
+    AnswerOutcome,
     Calls,
     Json,
     Note,
@@ -60,11 +61,13 @@ class _RequestResult(msgspec.Struct, frozen=True):
     """The arguments, where a person or a guard gave others than were asked for."""
 
 
-class _CutShort(msgspec.Struct, forbid_unknown_fields=True):
-    """The content of a run that a limit made answer early."""
+class _Ended(msgspec.Struct, forbid_unknown_fields=True):
+    """The content of a run that a limit made answer early, or that says what came of its task."""
 
     answer: Any
-    cut_short: str
+    cut_short: str = ""
+    outcome: AnswerOutcome | Literal[""] = ""
+    contradicted: str = ""
 
 
 @dataclass(frozen=True)
@@ -260,10 +263,17 @@ def _answered(
     if isinstance(content, str) and made.name not in texts | typed:
         content = _json(content)
     try:
-        early = msgspec.convert(content, _CutShort)
+        ended = msgspec.convert(content, _Ended)
     except msgspec.ValidationError:
+        ended = _Ended(content)
+    if not (ended.cut_short or ended.outcome):
         return RoleResult(made.id, ok=True, answer=content, text=text, partial=result.cut)
-    return RoleResult(made.id, ok=True, answer=early.answer, text=text, cut_short=early.cut_short)
+    if not ended.cut_short and ended.outcome == "done" and not ended.contradicted:
+        text = text_or_json(ended.answer)  # there is nothing to be told beside it
+    return RoleResult(
+        made.id, ok=True, answer=ended.answer, text=text,
+        cut_short=ended.cut_short, ended=ended.outcome,
+    )  # fmt: skip
 
 
 def _json(text: str) -> Json:

@@ -2,11 +2,11 @@
 
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from clew import Limits
 from clew.core.events import Code, Outcome
-from clew.interfaces import Json
+from clew.interfaces import AnswerOutcome, Json
 from clew.support.structural import Structural
 from clew_strategies.branches import request_args
 from clew_strategies.roles import WEIGHT, Role
@@ -75,8 +75,8 @@ class RoleResult:
     and `call` its key in the strategy's record. `problem` says why there is no answer. If a limit
     made the run answer early, `cut_short` says why. For one without a result, `code` says what was
     wrong, and `outcome` whether it may have had an effect. Of a `partial` one only the two ends of
-    a long text are here. `args` are the arguments with which it was made, or would have been: a
-    person or a guard may change them.
+    a long text are here. `ended` is what an agent says came of its task. `args` are the arguments
+    with which it was made, or would have been: a person or a guard may change them.
     """
 
     call: str
@@ -88,6 +88,7 @@ class RoleResult:
     code: Code = ""
     outcome: Outcome = "done"
     partial: bool = False
+    ended: AnswerOutcome | Literal[""] = ""
     remarks: tuple[str, ...] = ()
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
 

@@ -10,7 +10,7 @@ process that dies loses nothing.
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import anyio.lowlevel
 
@@ -21,7 +21,9 @@ from clew.context import Context, Instructions
 from clew.core.interfaces import STRATEGY
 from clew.interfaces import (
     FINISH,
+    OUTCOME,
     AgentTool,
+    AnswerOutcome,
     Json,
     ModelInfo,
     OnText,
@@ -70,6 +72,8 @@ class _StrategyMove:
     answer: Json = None
     failed: str = ""
     best: Json = None
+    outcome: AnswerOutcome | Literal[""] = ""
+    """What the run that gave the answer says came of its task."""
 
 
 def _next_move(
@@ -79,7 +83,7 @@ def _next_move(
     runs = Runs(asked.question)
     coroutine = strategy(runs, asked.task)
     results: tuple[RoleResult, ...] | None = None
-    made = list[Request]()
+    made, ended = list[Request](), list[RoleResult]()
     try:
         while True:
             runs.reasons.clear()
@@ -98,8 +102,10 @@ def _next_move(
                 raise ConfigError(message)
             made += requests
             results = exchange[1]
+            ended += results
     except StopIteration as end:
-        answered = _StrategyMove(" ".join(runs.reasons), answer=end.value)
+        outcome = _outcome_of(end.value, ended)
+        answered = _StrategyMove(" ".join(runs.reasons), answer=end.value, outcome=outcome)
         return _mended(answered, _asked_to_answer(strategy, made), recorded)
     except NoAnswerError as error:
         return _StrategyMove(" ".join(runs.reasons), failed=str(error))
@@ -110,6 +116,12 @@ def _next_move(
         raise ConfigError(message) from error
     finally:
         coroutine.close()
+
+
+def _outcome_of(answer: Json, ended: Sequence[RoleResult]) -> AnswerOutcome | Literal[""]:
+    """What the last run that gave this answer says came of its task."""
+    same = (each for each in reversed(ended) if each.ok and each.answer == answer)
+    return next((each.ended for each in same), "")
 
 
 def _asked_to_answer(strategy: Strategy, made: Sequence[Request]) -> Request | None:
@@ -138,7 +150,7 @@ def _mended(
         solved = exchange[1][0]
         if not solved.ok:
             return _StrategyMove("", failed=solved.problem)
-        answered = _StrategyMove("", answer=solved.answer)
+        answered = _StrategyMove("", answer=solved.answer, outcome=solved.ended)
     return answered
 
 
@@ -186,7 +198,9 @@ class StrategyPolicy:
             for each in move.requests
         ]
         if not calls:
-            calls = [RawCall(name=FINISH, arguments=encode({"answer": move.answer}).decode())]
+            stated = {OUTCOME: move.outcome} if move.outcome else {}
+            args = encode({"answer": move.answer, **stated}).decode()
+            calls = [RawCall(name=FINISH, arguments=args)]
         return Reply(move.reason, tuple(calls), "calls", model=self.info.name)
 
 
@@ -272,6 +286,7 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
             f"Answer by the strategy {strategy.name}.",
             constraints=(),
             variants=(),
+            outcome=False,  # no model reads it
             thought=False,
             tell_left="never",
         ),

@@ -89,7 +89,7 @@ async def test_one_that_is_longer_than_what_it_is_of_is_left_out() -> None:
         """Read a page."""
         return f"Page {number} is empty. " * 9
 
-    model = Summariser(script(30), 1_400, tools=(page,), summary=Reply(text="word " * 700))
+    model = Summariser(script(30), 1_450, tools=(page,), summary=Reply(text="word " * 700))
     done = await ran(agent(model).replace(tools=[page]), WHERE)
     assert answered(done)
     first = compactions(done)[0]

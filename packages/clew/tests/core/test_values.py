@@ -181,6 +181,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "code": "",
         "detail": "",
         "wake": 0,
+        "outcome": "",
     },
     "Settled": {"done": True, "result": None, "why": "", "by": "", "hash": ""},
     "Entry": {"hash": b""},
@@ -219,7 +220,8 @@ WORDS = {
     "Status": "answered declined bound held refused failed interrupted",
     "Code": "unknown_tool invalid_arguments repeated_same_tool_call_too_many_times timeout "
     "tool_error crashed bad_output denied cap unknown rejected interrupted sibling_failed "
-    "same_call not_kept declined waits",
+    "same_call not_kept declined waits contradicted",
+    "AnswerOutcome": "answered done not_done not_found",
 }
 
 

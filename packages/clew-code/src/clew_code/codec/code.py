@@ -33,6 +33,7 @@ from clew.codecs.text_codec import (
 from clew.core.events import RUN_CODE
 from clew.interfaces import (
     FINISH,
+    OUTCOME,
     Action,
     Calls,
     Json,
@@ -152,6 +153,7 @@ class Code(TextCodec):
             f"{prompt_texts.discipline(prompt_spec, 'the Observation')}\n"
             "- Once you know the answer, give it alone, without a block: "
             f"{_finish_text(prompt_spec)}"
+            f"{prompt_texts.outcome_rule(prompt_spec, _finish_form)}"
         )
         tools = (
             signature(tool) for tool in visible_tools(prompt_spec)[:-1] if tool.name != RUN_CODE
@@ -316,7 +318,8 @@ def _code_rule(grammar: Grammar, prompt_spec: PromptSpec) -> str:
     """
     if runs_code(prompt_spec):
         return grammar.code()
-    tools = visible_tools(prompt_spec)[:-1]
+    asked = prompt_texts.asks_outcome(prompt_spec)
+    tools = visible_tools(prompt_spec)[: None if asked else -1]
     names = [(literal(f"{function_name(tool.name)}(**"), tool) for tool in tools]
     made = [f'{name} {grammar.value(tool.parameters)} ")"' for name, tool in names]
     return either(made) if made else ""
@@ -344,6 +347,10 @@ def _results(prompt_spec: PromptSpec) -> str:
         "where several calls belong together. There is no generator, no class that inherits, no "
         "file, and of modules little more than json, re, math, datetime and random."
     )
+
+
+def _finish_form(_: str) -> str:
+    return f"a block of nothing but {FINISH}(answer=..., {OUTCOME}=...)"
 
 
 def _finish_text(prompt_spec: PromptSpec) -> str:

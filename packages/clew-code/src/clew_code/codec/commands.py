@@ -116,6 +116,7 @@ class Commands(TextCodec):
             'its form can be given as @tool {"parameter": "value"} instead.\n\n'
             f"{prompt_texts.discipline(prompt_spec, f'the {self.observation}')}\n"
             f"- The answer is given by this command, alone:\n{self._finish_text(prompt_spec)}"
+            f"{prompt_texts.outcome_rule(prompt_spec, _finish_form)}"
         )
         tools = (self._described(prompt_spec, tool) for tool in visible_tools(prompt_spec))
         system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
@@ -304,6 +305,10 @@ class Commands(TextCodec):
     def _example(self, prompt_spec: PromptSpec) -> str:
         tool = visible_tools(prompt_spec)[0]
         return self._call(prompt_spec, Action(tool.name, example(tool)))
+
+
+def _finish_form(args: str) -> str:
+    return f"@{FINISH} {args}"
 
 
 def _check_complete(command: Command, schemas: Mapping[str, Parameters], rest: str) -> None:

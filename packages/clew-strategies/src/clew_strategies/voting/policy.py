@@ -164,6 +164,7 @@ def vote_agent(
             "Let several runs of one agent answer, and decide among their answers.",
             constraints=(),
             variants=(),
+            outcome=False,  # no model reads it
             thought=False,
             tell_left="never",
         ),

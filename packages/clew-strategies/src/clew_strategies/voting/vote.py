@@ -318,8 +318,8 @@ async def _read(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Vot
     decision, base = _decision(trajectory), await _result(agent, trajectory, store, runs)
     if decision.run:
         chosen = result(agent, await load(store, run_id_of(trajectory.run_id, decision.run)))
-        names = ("evidence", "cited", "references", "audit", "note", "work")
-        base = replace(base, **{name: getattr(chosen, name) for name in names})
+        names = ("evidence", "cited", "references", "audit", "note", "work", "outcome")
+        base = replace(base, **{name: getattr(chosen, name) for name in (*names, "contradicted")})
     steps = sum(each.steps for each in runs)
     total = replace(base, usage=sum(spent, start=Usage()), steps=steps, lost=lost)
     choice = choice_in(texts[VERIFY])

@@ -12,6 +12,7 @@ from clew.agent.planning import planned
 from clew.agent.reading import read_reply
 from clew.agent.tool_finder import matching_names
 from clew.agent.validate import tool_grants
+from clew.agent.work_done import contradiction
 from clew.context import PROMPT
 from clew.context.prompt_spec import SWITCHES, prompt_document
 from clew.context.rewind import way_back
@@ -65,6 +66,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         screens=parts.named_screens,
         checks=[check_with_context(check) for check in agent.checks],
         decode=decode,
+        contradiction=partial(contradiction, parts.own_tools),
         tries=agent.tries,
         fallback=agent.fallback,
         patience=parts.patience,

@@ -46,7 +46,7 @@ from clew.models.resolve import resolve
 from clew.models.settings import configured
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.parts import Patience, ask, names_of
-from clew.tools.finish import answer_schema, finish_tool
+from clew.tools.finish import EVERY_EFFECT, answer_schema, finish_problems, finish_tool
 from clew.tools.recall import fitting_recalls
 from clew.tools.schema import compile_schema, problems_of_visible
 
@@ -120,7 +120,9 @@ class Composition:
     def prompt_spec(self) -> PromptSpec:
         """What the codec may know about the agent."""
         schema, variant = answer_schema(self.agent.answer), self.variant
-        finish, instructions = finish_tool(schema), self.instructions.settled(variant)
+        instructions = self.instructions.settled(variant)
+        effects = {tool.effect for tool in self.own_tools} if instructions.outcome else ()
+        finish = finish_tool(schema, effects)
         exact = self.instructions.examples is not None  # a variant takes as many as there are
         visible = [tool for tool in described(self.own_tools, variant) if not tool.hidden]
         finder = self.agent.context.retrieval
@@ -311,7 +313,7 @@ class Composition:
     @cached_property
     def tools(self) -> dict[str, AnyTool]:
         """All tools by name, including hidden ones and finish."""
-        own = (*self.recalls, finish_tool(self.prompt_spec.answer))
+        own = (*self.recalls, finish_tool(self.prompt_spec.answer, EVERY_EFFECT))
         return {tool.name: tool for tool in (*self.own_tools, *own)}
 
     @cached_property
@@ -338,7 +340,10 @@ class Composition:
     @cached_property
     def validators(self) -> dict[str, Validator]:
         """By the name of each tool: what is wrong with arguments, in lines that say what to do."""
-        return {name: compile_schema(tool.parameters) for name, tool in self.tools.items()}
+        known = {name: compile_schema(tool.parameters) for name, tool in self.tools.items()}
+        if self.agent.answer is not str:
+            known[FINISH] = partial(finish_problems, known[FINISH])
+        return known
 
     @cached_property
     def result_validators(self) -> dict[str, Validator]:

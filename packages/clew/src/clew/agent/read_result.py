@@ -88,6 +88,8 @@ def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, 
         "work": work_done(
             trajectory, agent.parts.effectful, reads=any(it.effect == "read" for it in agent.tools)
         ),
+        "outcome": stop.outcome or ("answered" if stop.status == "answered" else ""),
+        "contradicted": bool(stop.outcome and agent.engine.contradiction(trajectory, stop.outcome)),
         "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),
         "links": links_from_outside(stop.answer, trajectory),
         "raw_answer": stop.answer,

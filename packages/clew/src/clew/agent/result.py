@@ -8,7 +8,7 @@ import msgspec
 from clew.agent.agent import A_co
 from clew.agent.work_done import WorkDone
 from clew.citations import Reference, numbered
-from clew.core.events import Evidence, Json, Status, Usage, encode
+from clew.core.events import AnswerOutcome, Evidence, Json, Status, Usage, encode
 from clew.core.pending import PendingApproval
 from clew.core.trajectory import Call
 from clew.guards.links import OutsideLink
@@ -41,9 +41,11 @@ class BaseResult:
     (`hxxps://evil[.]example`). `neutralised` has those addresses.
 
     `work` is what the record says was changed, failed and read; `work.line` stands beside an
-    answer, which may say otherwise. `pending_approvals` lists the calls that wait for a person, and
-    `unknown` the calls with an effect of which nobody knows whether it happened. `usage` counts the
-    replies; `lost` estimates calls whose worker died before the reply, and has what critics took.
+    answer, which may say otherwise. `outcome` is what the model says came of the task ("" where
+    there is no answer), and `contradicted` that the record is against it. `pending_approvals` lists
+    the calls that wait for a person, and `unknown` the calls with an effect of which nobody knows
+    whether it happened. `usage` counts the replies; `lost` estimates calls whose worker died before
+    the reply, and has what critics took.
     """
 
     run_id: str
@@ -60,6 +62,8 @@ class BaseResult:
     pending_approvals: tuple[PendingApproval, ...] = ()
     unknown: tuple[Call, ...] = ()
     work: WorkDone = field(default_factory=WorkDone)
+    outcome: AnswerOutcome | Literal[""] = ""
+    contradicted: bool = False
     links: tuple[OutsideLink, ...] = ()
     lost: Usage = field(default_factory=Usage)
     note: str = ""
@@ -82,6 +86,14 @@ class BaseResult:
         why = f"waits for {waits}" if waits else self.reason
         return one_line(f"{self.status}: {why}" if why else self.status)
 
+    @property
+    def outcome_line(self) -> str:
+        """What is to be told of the outcome: "" for an answer, and without one."""
+        if self.outcome in {"", "answered"}:
+            return ""
+        said = self.outcome.replace("_", " ")
+        return f"{said}, says the model; the record contradicts it" if self.contradicted else said
+
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""
         rows: list[tuple[str, object]] = [
@@ -89,6 +101,7 @@ class BaseResult:
             *([("note", self.note)] if self.note else []),
         ]
         rows += [("status", f"{self.status} {self.reason}".strip())]
+        rows += [("outcome", outcome)] if (outcome := self.outcome_line) else []
         rows += [("record", self.work.line)] if self.work.line else []
         rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
         rows += [("link from outside", link.address) for link in self.links]
@@ -131,6 +144,8 @@ class BaseResult:
             "lost": _usage(self.lost),
             "pending_approvals": [each.to_json() for each in self.pending_approvals],
             "work": self.work.to_json(),
+            "outcome": self.outcome,
+            "contradicted": self.contradicted,
             "unknown": [_call(each) for each in self.unknown],
         }
 

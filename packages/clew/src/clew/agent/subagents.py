@@ -15,10 +15,13 @@ from clew.agent.agent import Agent, is_agent
 from clew.agent.foreign import ForeignRunError
 from clew.agent.question import Question
 from clew.agent.read_result import result
+from clew.agent.result import Result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
+from clew.agent.work_done import CONTRADICTED
 from clew.core.events import (
     EFFECTFUL,
+    OUTCOME,
     Cancel,
     Code,
     Done,
@@ -304,8 +307,8 @@ def _result_observation(agent: Agent[Any], trajectory: Trajectory, call: str) ->
     ):
         known = {piece.doc_id: f"{call}/{piece.doc_id}" for piece in outcome.evidence}
         content = _recited(trajectory.stop.answer, known)
-        if outcome.status == "bound":
-            content = {"answer": content, "cut_short": outcome.reason}
+        more = _ended(agent, trajectory, outcome)
+        content = {"answer": content, **more} if more else content
         pieces = outcome.cited or outcome.evidence
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in pieces)
         return Observation(content=content, evidence=evidence)
@@ -319,6 +322,19 @@ def _result_observation(agent: Agent[Any], trajectory: Trajectory, call: str) ->
     if outcome.fallback and outcome.answer is not None:
         why += f"; declared for that case: {encode(outcome.answer).decode()}"
     return _failed(_CODES.get(outcome.status, "tool_error"), why, "not_done")
+
+
+def _ended(agent: Agent[Any], trajectory: Trajectory, ended: Result[Any]) -> dict[str, Json]:
+    """What stands beside an answer: that it was cut short, what it says came of the task, and what
+    the record has against that.
+    """
+    more: dict[str, Json] = {"cut_short": ended.reason} if ended.status == "bound" else {}
+    if ended.outcome not in {"", "answered"}:
+        more[OUTCOME] = ended.outcome
+    if ended.contradicted and ended.outcome:
+        why = agent.engine.contradiction(trajectory, ended.outcome)
+        more[CONTRADICTED] = why.partition(".")[0]
+    return more
 
 
 def _renamed(piece: Evidence, doc_id: str) -> Evidence:

@@ -6,9 +6,14 @@ It stands beside an answer, which may say otherwise. Nothing is inferred from an
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from clew.core.events import FINISH, Json
-from clew.core.trajectory import Trajectory
+from clew.core.events import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Json
+from clew.core.interfaces import AnyTool
+from clew.core.trajectory import Call, Trajectory
+
+CONTRADICTED: Final = "contradicted"
+"""The key of a sub-run's result under which stands what its record has against its outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,42 @@ def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool
             failed[name] += 1
     work = WorkDone(changed, failed, unknown, delegated, read)
     return replace(work, line=_line(work, effectful, reads=reads))
+
+
+def contradiction(tools: Sequence[AnyTool], trajectory: Trajectory, outcome: AnswerOutcome) -> str:
+    """What the record has against what a model says came of its task, with advice; or "".
+
+    `tools` are those of its agent.
+    """
+    if outcome == "done" and not (trajectory.done_elsewhere or _acted(trajectory)):
+        acting = [it.name for it in tools if it.effect in EFFECTFUL]
+        work = work_done(trajectory, acting, reads=False)
+        undone = _failed(work, [name for name in work.failed if name in acting])
+        why = f"nothing was changed: {undone}" if undone else "nothing was changed"
+        return f"{why}. Do what was asked, or finish with the outcome not_done"
+    reading = [it.name for it in tools if it.effect == "read" and not it.hidden]
+    if outcome == "not_found" and reading and not _looked(trajectory):
+        return f"nothing was looked at. Look first, with {' or '.join(reading)}"
+    return ""
+
+
+def _acted(trajectory: Trajectory) -> bool:
+    """Whether a call may have changed something, here or in a sub-run that does not deny it."""
+    return any(not _denies(call) for call in trajectory.effects)
+
+
+def _denies(call: Call) -> bool:
+    """Whether a sub-run says itself that nothing was done, or its record does."""
+    seen = call.observation if call.child else None
+    if seen is None or not isinstance(seen.content, dict):
+        return False
+    return seen.content.get(OUTCOME) == "not_done" or CONTRADICTED in seen.content
+
+
+def _looked(trajectory: Trajectory) -> bool:
+    """Whether a call that only looks returned something."""
+    seen = (it.observation for it in trajectory.calls if it.action.name != FINISH)
+    return any(one.ok and one.effect == "read" for one in seen if one is not None)
 
 
 def _line(work: WorkDone, effectful: Collection[str], *, reads: bool) -> str:

@@ -132,6 +132,8 @@ def document(end: ShownResult) -> dict[str, Json]:
         "pending_approvals": [each.to_json() for each in pending(end)],
         "unknown": result.to_json()["unknown"] if result is not None else [],
         "work": result.work.to_json() if result is not None else None,
+        "outcome": result.outcome if result is not None else "",
+        "contradicted": result is not None and result.contradicted,
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -169,6 +171,9 @@ def tell_end(out: Console, end: ShownResult) -> None:
             put(out, TextBlock("Note", "this answer was declared beforehand, not found", "yellow"))
     if result is not None and result.note and (result.answer is None or result.fallback):
         put(out, TextBlock("Note", inert(result.note), "yellow"))
+    if result is not None and result.outcome_line:
+        style = "yellow" if result.contradicted else "dim"
+        put(out, TextBlock("Outcome", result.outcome_line, style))
     if result is not None and result.work.line and end.status != "held":
         put(out, TextBlock("Record", inert(result.work.line), "dim"))
     for source in sources(end):

@@ -32,7 +32,7 @@ from clew.codecs.stop_filter import scan
 from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.events import FINISH, OUTCOME, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
 from clew.core.trajectory import Step
 
@@ -69,6 +69,7 @@ class JsonObject:
             "step.\n\n"
             f"{prompt_texts.discipline(prompt_spec, 'the Observation')}\n"
             f"- The answer is given by {_finish_text(prompt_spec)}, alone."
+            f"{prompt_texts.outcome_rule(prompt_spec, _finish_form)}"
         )
         tools = (_describe_tool(prompt_spec, tool) for tool in visible_tools(prompt_spec))
         system = prompt_texts.system(_FORM, prompt_spec, rules, tools)
@@ -197,7 +198,7 @@ def _action(prompt_spec: PromptSpec, document: dict[str, Json]) -> tuple[Action,
     called, name = _pop_first(rest, ACTION, repairs)
     args_text, value = _pop_first(rest, ARGS, repairs)
     if name is None or (isinstance(name, str) and void(name)):
-        return _answered(rest, repairs, ignored=called)
+        return _answered(prompt_spec, rest, repairs, ignored=called)
     if not isinstance(name, str):
         raise UnreadableError("`action` must be the name of a tool")
     if value is None and ("(" in name or "[" in name):
@@ -226,14 +227,17 @@ def _pop_first(rest: dict[str, Json], keys: Sequence[str], repairs: list[str]) -
 
 
 def _answered(
-    rest: dict[str, Json], repairs: list[str], *, ignored: bool
+    prompt_spec: PromptSpec, rest: dict[str, Json], repairs: list[str], *, ignored: bool
 ) -> tuple[Action, list[str]]:
     """An answer that stands in the object without an action."""
     has_answer, answer = _pop_first(rest, ANSWER, repairs)
     if not has_answer:
         raise UnreadableError("the object names no action")
     why = "empty action ignored" if ignored else "answer without an action read as finish"
-    return Action(FINISH, {"answer": answer}), [*repairs, why, *_dropped(rest)]
+    args = {"answer": answer}
+    if OUTCOME in rest and prompt_texts.asks_outcome(prompt_spec):
+        args[OUTCOME] = rest.pop(OUTCOME)
+    return Action(FINISH, args), [*repairs, why, *_dropped(rest)]
 
 
 def _dropped(rest: dict[str, Json]) -> list[str]:
@@ -280,6 +284,10 @@ def _finish_text(prompt_spec: PromptSpec) -> str:
         answer = f"JSON of the schema {encode(prompt_spec.answer).decode()}"
     thought = '"thought": "...", ' if prompt_spec.thought else ""
     return f'{{{thought}"action": "{FINISH}", "args": {{"answer": {answer}}}}}'
+
+
+def _finish_form(args: str) -> str:
+    return f'"action": "{FINISH}", "args": {args}'
 
 
 def _example(prompt_spec: PromptSpec) -> str:

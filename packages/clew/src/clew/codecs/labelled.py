@@ -55,6 +55,7 @@ class Labelled(TextCodec):
             f"{thought}{self._finish_text(prompt_spec)}\n\n"
             f"{prompt_texts.discipline(prompt_spec, f'the {words.observation}')}\n"
             f"- An answer never stands beside an action: wait for the {words.observation} first."
+            f"{prompt_texts.outcome_rule(prompt_spec, self._finish_form)}"
         )
         tools = map(
             _describe_tool, visible_tools(prompt_spec)[:-1]
@@ -70,7 +71,9 @@ class Labelled(TextCodec):
         """One thought on one line, then one call with its arguments, or the answer."""
         words, grammar = self.dialect, Grammar(tokens)
         ends = [f"{literal(f'{words.final}: ')} {_answer_rule(grammar, prompt_spec)}"]
-        for tool in visible_tools(prompt_spec)[:-1] if calls != "none" else ():
+        tools = visible_tools(prompt_spec)[:-1] if calls != "none" else ()
+        asked = (prompt_spec.finish,) if prompt_texts.asks_outcome(prompt_spec) else ()
+        for tool in (*tools, *asked):
             start = literal(f"{words.action}: {tool.name}\n{words.input}: ")
             ends.append(f"{start} {grammar.value(tool.parameters)}")
         thought_rule = (
@@ -118,6 +121,9 @@ class Labelled(TextCodec):
         if prompt_spec.answers_text:
             return f"{self.dialect.final}: the answer"
         return f"{self.dialect.final}: JSON of the schema {encode(prompt_spec.answer).decode()}"
+
+    def _finish_form(self, args: str) -> str:
+        return f"the action {FINISH}, with {args} as its {self.dialect.input}"
 
     def _turn(self, prompt_spec: PromptSpec, thought: str, action: Action) -> str:
         words = self.dialect

@@ -15,6 +15,7 @@ from clew.codecs.stop_filter import Labels
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import (
     FINISH,
+    OUTCOME,
     TOO_LONG,
     Action,
     Changed,
@@ -42,6 +43,7 @@ __all__ = [
     "further",
     "nothing",
     "one_by_one",
+    "outcome_rule",
     "quoted",
     "render",
     "system",
@@ -179,11 +181,30 @@ def discipline(prompt_spec: PromptSpec, seen: str) -> str:
     )
 
 
+def outcome_rule(prompt_spec: PromptSpec, form: Callable[[str], str]) -> str:
+    """The rule by which an answer says what came of the task; "" where finish does not ask.
+
+    `form` writes an answer whose arguments are a JSON object.
+    """
+    if not asks_outcome(prompt_spec):
+        return ""
+    means = fields(prompt_spec.finish.parameters)[OUTCOME].get("description", "")
+    written = form(f'{{"answer": ..., "{OUTCOME}": ...}}')
+    return f"\n- An answer may have an {OUTCOME}: {written}. {means}."
+
+
+def asks_outcome(prompt_spec: PromptSpec) -> bool:
+    """Whether an answer may say what came of the task."""
+    return OUTCOME in fields(prompt_spec.finish.parameters)
+
+
 def described(tool: ToolSpec, heading: str, examples: Iterable[str]) -> str:
     """The description of a tool: how to call it, what it does, its parameters, examples."""
     needed = required(tool.parameters)
     lines = [f"- {heading}: {one_line(tool.description)}"]
     for name, schema in fields(tool.parameters).items():
+        if (tool.name, name) == (FINISH, OUTCOME):  # a rule says it
+            continue
         kind = " or ".join(sorted(types(schema))) or "any"
         if kind in {"array", "object", "any"} or "enum" in schema:
             kind = f"{kind}, JSON Schema {encode(schema).decode()}"

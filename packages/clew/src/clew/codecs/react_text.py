@@ -58,6 +58,7 @@ class Paper(TextCodec):
             'Several are written as one JSON object: tool[{"name": "value", "other": 1}]. '
             "Brackets or braces that would be misread are safe in such an object too.\n"
             f"- The answer is given by {self._finish_text(prompt_spec)}, alone."
+            f"{prompt_texts.outcome_rule(prompt_spec, _finish_form)}"
         )
         tools = (_describe_tool(prompt_spec, tool) for tool in visible_tools(prompt_spec))
         system = prompt_texts.system(self.layout(), prompt_spec, rules, tools)
@@ -148,6 +149,10 @@ def _written(name: str) -> str:
     return CANONICAL_FINISH if name == FINISH else name
 
 
+def _finish_form(args: str) -> str:
+    return f"{CANONICAL_FINISH}[{args}]"
+
+
 def _heading(tool: ToolSpec) -> str:
     names = fields(tool.parameters)
     if (only := text_field(tool.parameters)) is not None:
@@ -163,6 +168,8 @@ def _call_rule(grammar: Grammar, prompt_spec: PromptSpec, tool: ToolSpec) -> str
         answer = (
             _text_rule(grammar) if prompt_spec.answers_text else grammar.value(prompt_spec.answer)
         )
+        if prompt_texts.asks_outcome(prompt_spec):
+            answer = either([answer, grammar.value(tool.parameters)])
         return f'{start} {answer} "]"'
     if not fields(tool.parameters):
         return f'{start} "]"'

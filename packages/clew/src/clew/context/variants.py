@@ -38,8 +38,8 @@ class Variant:
     - `persona` replaces the default persona, but not one of the agent's own.
     - `constraints` are added to the agent's, unless its instructions are verbatim.
     - `codec`, `no_progress`, and what `Instructions` has by the same name (`thought`, `examples`,
-      `short`, `repeat_question`, `strict_landing`, `raw_replies`) count if the agent does not set
-      them.
+      `short`, `repeat_question`, `strict_landing`, `raw_replies`, `outcome`) count if the agent
+      does not set them.
     - `wording` replaces descriptions of tools; `shape` is applied to each observation when it is
       shown.
     """
@@ -57,6 +57,7 @@ class Variant:
     repeat_question: bool | None = None
     strict_landing: bool | None = None
     raw_replies: bool | None = None
+    outcome: bool | None = None
     no_progress: Literal["early", "late"] | None = None
     wording: Wording | None = None
     shape: Shape | None = None
@@ -163,6 +164,7 @@ VARIANTS: Final = (
         repeat_question=True,
         strict_landing=True,
         raw_replies=True,
+        outcome=False,  # what was measured was not asked for it
         no_progress="early",
         shape=shortened,
     ),
@@ -176,6 +178,7 @@ VARIANTS: Final = (
         short=True,
         repeat_question=True,
         strict_landing=True,
+        outcome=False,  # what was measured was not asked for it
         no_progress="early",
         shape=shortened,
     ),

@@ -12,6 +12,7 @@ from clew.core.budget import Budget
 from clew.core.codec import Codec, Parsed, PromptSpec
 from clew.core.events import (
     AgentSpec,
+    AnswerOutcome,
     AnyEvent,
     Compacted,
     Fingerprints,
@@ -111,6 +112,8 @@ class Engine:
     screens: tuple[NamedScreen, ...]
     checks: Sequence[Check]
     decode: Callable[[Json], Any]
+    contradiction: Callable[[Trajectory, AnswerOutcome], str]
+    """What the record has against what a model says came of its task, with advice; or ""."""
     tries: int
     fallback: Json
     patience: Patience

@@ -22,6 +22,9 @@ if what is there already comes to mean something else.
 FINISH: Final = "finish"
 """Name of the tool that ends a run."""
 
+OUTCOME: Final = "outcome"
+"""The argument of `finish` in which a model says what came of its task."""
+
 RUN_CODE: Final = "run_code"
 """Name of the tool that runs a program: the other tools are functions in it."""
 
@@ -41,6 +44,9 @@ TOO_LONG: Final = "too_long"
 Effect: TypeAlias = Literal["pure", "read", "idempotent", "unsafe"]
 Trust: TypeAlias = Literal["trusted", "untrusted"]
 Outcome: TypeAlias = Literal["done", "not_done", "unknown"]
+AnswerOutcome: TypeAlias = Literal["answered", "done", "not_done", "not_found"]
+"""What a model says came of its task (`finish`): it is answered; what was asked is changed, or is
+not; it was looked for in vain."""
 Status: TypeAlias = Literal[
     "answered", "declined", "bound", "held", "refused", "failed", "interrupted"
 ]
@@ -68,6 +74,7 @@ Code: TypeAlias = Literal[
     "not_kept",
     "declined",
     "waits",
+    "contradicted",
 ]
 """The closed list of what can be wrong with an observation; empty if nothing is."""
 
@@ -876,7 +883,8 @@ class Stop(Event, frozen=True):
     `fallback` marks a declared answer instead of a found one. `code` is what programs read: the
     bound where the status is `bound`, or `set_aside` where the run broke its workers. `reason` is
     for people. What a bound of the agent's own said is in `detail`, word by word. A held run goes
-    on by itself at the time `wake` (Unix milliseconds; 0: never).
+    on by itself at the time `wake` (Unix milliseconds; 0: never). `outcome` is what the model says
+    came of the task, "" where it left that out.
     """
 
     status: Status
@@ -886,6 +894,7 @@ class Stop(Event, frozen=True):
     code: StopCode = ""
     detail: str = ""
     wake: int = 0
+    outcome: AnswerOutcome | Literal[""] = ""
 
 
 AnyEvent: TypeAlias = (

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import anyio
-import msgspec
 
 from clew.concurrency.tasks import one_error
+from clew.core.answers import accepted, answer_of, sent_back
 from clew.core.budget import Standing
 from clew.core.engine import Engine
-from clew.core.events import Charged, Json, Landing, Note, Status, Stop, text_parts
+from clew.core.events import Charged, Landing, Note, Status, Stop, text_parts
 from clew.core.execute import perform
 from clew.core.gathering import one_by_one, put_off, taken_up, unasked
 from clew.core.interfaces import Tripped
@@ -25,7 +25,7 @@ from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, 
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, think
-from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.trajectory import Call, Trajectory
 from clew.support.resources import resources
 
 
@@ -122,14 +122,13 @@ async def conclude(engine: Engine, journal: Journal) -> None:
         return
     if (call := step.finish) is not None and not await may_finish(engine, journal, call):
         return
-    value = _answer(engine, step)
+    if wrong := sent_back(engine, trajectory):
+        await journal.record(*closed_answers(step, "contradicted", wrong))
+        return
+    value = answer_of(engine, step)
     problem = None if step.declined else await judge_answer(engine, trajectory, value)
     if problem is None:
-        status: Status = "declined" if step.declined else "answered"
-        status = "bound" if trajectory.landing or trajectory.late else status
-        end = engine.budget.standing(trajectory).end + unasked(trajectory)
-        stop = Stop(status, end, value, code=trajectory.bound)
-        await journal.record(*closed_answers(step), stop)
+        await journal.record(*closed_answers(step), accepted(engine, trajectory, value))
     elif call is not None:
         await journal.record(*closed_answers(step, "rejected", problem))
     else:
@@ -181,16 +180,3 @@ async def land(engine: Engine, journal: Journal, standing: Standing, bound: Trip
         why += unasked(journal.trajectory)
         stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
         await journal.record(stop)
-
-
-def _answer(engine: Engine, step: Step) -> Json:
-    """The offered answer: finish's argument, or the reply's text, decoded for its type."""
-    if step.finish is not None:
-        return step.finish.args["answer"]
-    text = step.thought.answer if step.thought is not None else None
-    if engine.prompt_spec.answers_text or step.declined or text is None:
-        return text
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:  # it was an answer to another type: the checks say so
-        return text

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
+    OUTCOME,
     Action,
+    AnswerOutcome,
     Attempt,
     Changed,
     Compacted,
@@ -35,6 +37,8 @@ from clew.core.events import (
 
 Notice: TypeAlias = Note | Landing | Forked | Changed | Compacted | Rewound
 """A remark for the model between an observation and its next thought."""
+
+_OUTCOMES: Final[tuple[AnswerOutcome, ...]] = get_args(AnswerOutcome)
 
 _sorted = msgspec.json.Encoder(order="sorted")
 
@@ -346,9 +350,16 @@ class Step(msgspec.Struct, gc=False):
         )
 
     @property
+    def outcome(self) -> AnswerOutcome | Literal[""]:
+        """What the offered answer says came of the task, where it says so."""
+        stated = None if (call := self.finish) is None else call.args.get(OUTCOME)
+        return next((one for one in _OUTCOMES if one == stated), "")
+
+    @property
     def declined(self) -> bool:
-        """Whether the thought says that the model cannot answer."""
-        return self.thought is not None and self.thought.reply.finish == "declined"
+        """Whether the thought says that the model cannot answer, or found nothing."""
+        declined = self.thought is not None and self.thought.reply.finish == "declined"
+        return declined or self.outcome == "not_found"
 
     @property
     def answer(self) -> Call | str | None:

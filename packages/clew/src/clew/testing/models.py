@@ -19,7 +19,9 @@ from clew.codecs import by_name, native, prompt_texts
 from clew.core.codec import PromptSpec
 from clew.core.events import (
     FINISH,
+    OUTCOME,
     Action,
+    AnswerOutcome,
     Fingerprints,
     Json,
     Rates,
@@ -36,7 +38,7 @@ from clew.support.live import tell_arguments
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.settings import check_fields
 from clew.testing.plans import written_plan
-from clew.tools.finish import answer_schema, finish_tool
+from clew.tools.finish import EVERY_EFFECT, answer_schema, finish_tool
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
 
@@ -60,9 +62,10 @@ def acts(*moves: Move, thought: str = "") -> Move:
     return Move(thought, tuple(action for move in moves for action in move.actions))
 
 
-def finish(answer: Json, thought: str = "") -> Move:
-    """Call finish."""
-    return Move(thought, (Action(FINISH, {"answer": answer}),))
+def finish(answer: Json, thought: str = "", *, outcome: AnswerOutcome | Literal[""] = "") -> Move:
+    """Call finish, with what came of the task if there is an `outcome`."""
+    stated = {OUTCOME: outcome} if outcome else {}
+    return Move(thought, (Action(FINISH, {"answer": answer, **stated}),))
 
 
 def say(answer: str) -> Move:
@@ -181,7 +184,7 @@ class ScriptedModel:
         """What its format must know; worked out once, since some scripts speak in thousands."""
         schema = answer_schema(self.answer)
         known = frozenset(tool.name for tool in self.tools)
-        return PromptSpec("", tuple(self.tools), finish_tool(schema), schema, known)
+        return PromptSpec("", tuple(self.tools), finish_tool(schema, EVERY_EFFECT), schema, known)
 
     def written(self, move: Move, number: int) -> Reply:
         """A move written in the format."""

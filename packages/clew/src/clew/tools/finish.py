@@ -1,16 +1,31 @@
 """`finish`, the tool that ends a run, and the types its answer may have."""
 
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Final, get_args
 
-from clew.core.events import FINISH, Json
+from clew.core.events import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Effect, Json
 from clew.core.interfaces import Parameters, Tool
 from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
 from clew.tools.types import from_json, schema_of
 
+_WHERE: Final = "Give it where something was to be changed or looked for: "
+_MEANS: Final = {
+    "done": "done (what was asked is changed)",
+    "not_done": "not_done",
+    "not_found": "not_found (it was looked for in vain)",
+}
 
-def finish_tool(answer: Parameters) -> Tool:
-    """The tool that ends a run, with one required argument of the answer's schema."""
+EVERY_EFFECT: Final[frozenset[Effect]] = frozenset(get_args(Effect))
+"""The effects of an agent whose every outcome is understood."""
+
+
+def finish_tool(answer: Parameters, effects: Collection[Effect] = ()) -> Tool:
+    """The tool that ends a run, with one required argument of the answer's schema.
+
+    Of an agent whose tools have some of these `effects`, the model may say what came of the task:
+    whether it is done where it can act, that nothing was found where it can look.
+    """
     schema = dict(answer)
     definitions = schema.pop("$defs", None)
     parameters: Parameters = {
@@ -21,6 +36,15 @@ def finish_tool(answer: Parameters) -> Tool:
     }
     if definitions is not None:
         parameters["$defs"] = definitions  # references start at the outermost schema
+    acts, reads = not EFFECTFUL.isdisjoint(effects), "read" in effects
+    if acts or reads:
+        outcomes: list[AnswerOutcome] = ["done", "not_done"] if acts else []
+        outcomes += ["not_found"] if reads else []
+        means = _WHERE + ", ".join([_MEANS[name] for name in outcomes])
+        parameters["properties"] = {
+            "answer": schema,
+            OUTCOME: {"type": "string", "enum": ["answered", *outcomes], "description": means},
+        }
     return Tool(
         name=FINISH,
         description="Give the final answer; this ends the work.",
@@ -29,6 +53,13 @@ def finish_tool(answer: Parameters) -> Tool:
         effect="pure",
         trust="trusted",
     )
+
+
+def finish_problems(validate: Callable[[Json], list[str]], args: Json) -> list[str]:
+    """What is wrong with arguments of finish: one that found nothing need give no typed answer."""
+    if isinstance(args, dict) and args.get(OUTCOME) == "not_found":
+        return []
+    return validate(args)
 
 
 async def _answer(args: dict[str, Json], _key: str) -> Json:
