@@ -159,14 +159,14 @@ TABLE: Final = (
         BEFORE,
         "`native`, and nothing that is done for small models",
         agent={"codec": "native:strict"},
-        prompt={"variants": ()},
+        prompt={"variants": (), "outcome": False},
     ),
     *(
         Variation(
             f"{BEFORE} {name}",
             f"the same in `{name}`",
             agent={"codec": name},
-            prompt={"variants": ()},
+            prompt={"variants": (), "outcome": False},
         )
         for name in FORMATS[1:]
     ),
@@ -185,7 +185,7 @@ TABLE: Final = (
         "before no grammar",
         "the same as `before`, replies are free",
         agent={"codec": "native:strict"},
-        prompt={"variants": ()},
+        prompt={"variants": (), "outcome": False},
         grammar=False,
     ),
     Variation(

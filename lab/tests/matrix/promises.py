@@ -321,6 +321,16 @@ def raw_replies(o: Outcome) -> Iterator[str]:
         )
 
 
+@promise("prompt.outcome", values={"prompt": {"outcome": False}})
+def outcome(o: Outcome) -> Iterator[str]:
+    def asks(r: Request) -> bool:
+        declared = [it["function"] for it in r.body.get("tools", ())]
+        finish = [it for it in declared if it["name"] == "finish"]
+        return any("outcome" in it["parameters"]["properties"] for it in finish)
+
+    yield from reaches(o, lambda r: not asks(r), "no question about the outcome")
+
+
 @promise("prompt.variants", values={"model": "openai:qwen3-4b", "prompt": {"variants": False}})
 def variants(o: Outcome) -> Iterator[str]:
     yield from reaches(o, lambda r: "never empty" not in r.asked.text, "no words for small models")

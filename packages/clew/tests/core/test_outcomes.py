@@ -287,3 +287,14 @@ def test_text_formats_tell_how_it_is_said(codec: str) -> None:
     assert head.count("not_found (it was looked for in vain)") == 1
     without = agent.replace(prompt=Instructions(outcome=False))
     assert "outcome" not in "".join(part.text for part in without.parts.first_prompt.head)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+async def test_a_record_of_before_is_read_and_replayed(codec: str) -> None:
+    store = MemoryStore()
+    agent = agent_of([act("edit", path="a"), finish("Edited.")], codec=codec)
+    before = agent.replace(prompt=Instructions(outcome=False))
+    result = await run(before, "Do it.", store=store)
+    replayed = await replay(agent, result.run_id, store=store)
+    assert replayed.trajectory.stop is not None
+    assert (await resume(agent, result.run_id, store=store)).outcome == "answered"

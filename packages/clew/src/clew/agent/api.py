@@ -17,7 +17,7 @@ from clew.agent.open_run import open_fork, open_run
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import say_in_turn
 from clew.agent.read_result import complete_result
-from clew.agent.rendered_prompt import RenderedPrompt, render_prompt
+from clew.agent.rendered_prompt import RenderedPrompt, as_asked, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.runner import drive, start
 from clew.agent.sessions import check_session, converse
@@ -188,7 +188,9 @@ async def replay(
     `stand_ins` stand in for parts of the record, as `clew.agent_files.replay_doubles` makes them.
     """
     _check_agent(agent)
-    record = await read(run_id, store=agent.store if store is None else store)
+    async with store_at(agent.store if store is None else store) as opened:
+        record = await load_of(opened, run_id)
+        agent = await as_asked(agent, record, opened)
     agent = as_begun(as_judged(agent, record), record)
     return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
 

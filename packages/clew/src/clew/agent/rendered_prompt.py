@@ -5,7 +5,9 @@ from typing import Final
 
 import msgspec
 
+from clew.agent.agent import A_co, Agent
 from clew.codecs import by_name
+from clew.codecs.prompt_texts import asks_outcome
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.context.variants import SHAPES
 from clew.context.view import View
@@ -85,6 +87,17 @@ async def render_prompt(
     )
     reason = _reason(spec, renders, prompt_spec, name) if differs else ""
     return RenderedPrompt(record.run_id, number, spec, prompt, differs, reason)
+
+
+async def as_asked(agent: Agent[A_co], record: Trajectory, store: Store) -> Agent[A_co]:
+    """The agent without `Instructions.outcome`, where the record's prompts do not ask for that."""
+    spec = record.spec or record.started.spec
+    if not spec.prompt_blob or not asks_outcome(agent.engine.prompt_spec):
+        return agent
+    prompt_spec, _ = recorded_prompt_spec(await store.blob(spec.prompt_blob))
+    if asks_outcome(prompt_spec):
+        return agent
+    return agent.replace(prompt=agent.parts.instructions.replace(outcome=False))
 
 
 def _before(record: Trajectory, step: int | None) -> tuple[int, Trajectory, Thought]:

@@ -91,8 +91,8 @@ class BaseResult:
         """What is to be told of the outcome: "" for an answer, and without one."""
         if self.outcome in {"", "answered"}:
             return ""
-        said = self.outcome.replace("_", " ")
-        return f"{said}, says the model; the record contradicts it" if self.contradicted else said
+        words = self.outcome.replace("_", " ")
+        return f"{words}, says the model; the record contradicts it" if self.contradicted else words
 
     def _repr_html_(self) -> str:
         """The answer, how it came about and what it cites, for a notebook."""

@@ -71,6 +71,7 @@ class PromptTable(FileTable, frozen=True, omit_defaults=False):
     repeat_question: bool | None = None
     strict_landing: bool | None = None
     raw_replies: bool | None = None
+    outcome: bool | None = None
     tell_left: TellLeft = "near"
     variants: bool = True
 

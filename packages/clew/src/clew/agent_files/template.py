@@ -69,6 +69,7 @@ tools = ["calc", "planner"]
 # repeat_question = true  # say the question again after an empty or cut reply
 # strict_landing = true   # at a limit, ask only for what an observation says
 # raw_replies = true      # show the model its earlier replies as it wrote them
+# outcome = false         # do not ask what came of the task (done, not_done, not_found)
 # variants = false      # leave out what clew changes for families of models and for small ones
 # tell_left = "near"    # tell the model what is left: near, always, never
 
