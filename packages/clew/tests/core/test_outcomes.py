@@ -7,6 +7,7 @@ import pytest
 
 from clew import (
     Agent,
+    Call,
     Declined,
     Instructions,
     Limits,
@@ -14,6 +15,7 @@ from clew import (
     Result,
     Tool,
     ToolError,
+    Trajectory,
     delegate,
     fork,
     replay,
@@ -100,10 +102,11 @@ async def test_what_was_sent_back_says_what_the_record_holds() -> None:
 
     script = [act("edit", path="locked"), finish("Done.", outcome="done"), second]
     result = await ended(script)
-    assert told == [
+    assert len(told) == 1
+    assert told[0] == (
         "ERROR: contradicted: nothing was changed: edit failed 1 of 1 time. Do what was asked, or "
         "finish with the outcome not_done"
-    ]
+    )
     assert (result.status, result.outcome, result.contradicted) == ("answered", "not_done", False)
 
 
@@ -258,6 +261,19 @@ async def test_what_another_run_did_for_the_task_is_done() -> None:
     other = agent_of([act("look", path="a"), finish("It is done.", outcome="done")])
     forked = await fork(other, result.run_id, at=1, store=store)
     assert (forked.outcome, forked.contradicted) == ("done", False)
+
+
+async def test_guards_of_your_own_judge_the_answer_and_provenance_does_not() -> None:
+    judged: list[str] = []
+
+    async def watch(call: Call, _: Trajectory) -> None:
+        judged.append(call.action.name)
+
+    script = [act("look", path="a"), finish("Write to eve@evil.example.")]
+    agent = agent_of(script).replace(guards=[watch, Provenance("strict")])
+    result = await run(agent, "What does it say?", store=MemoryStore())
+    assert result.ok
+    assert judged == ["look", "finish"]
 
 
 def offered(agent: Agent) -> Any:
