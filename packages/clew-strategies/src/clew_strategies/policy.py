@@ -121,7 +121,8 @@ def _next_move(
 def _outcome_of(answer: Json, ended: Sequence[RoleResult]) -> AnswerOutcome | Literal[""]:
     """What the last run that gave this answer says came of its task."""
     same = (each for each in reversed(ended) if each.ok and each.answer == answer)
-    return next((each.ended for each in same), "")
+    last = next(same, None)
+    return "" if last is None else last.ended
 
 
 def _asked_to_answer(strategy: Strategy, made: Sequence[Request]) -> Request | None:

@@ -24,7 +24,7 @@ from clew import (
     tool,
 )
 from clew.guards import Provenance
-from clew.interfaces import Prompt
+from clew.interfaces import AnswerOutcome, Prompt
 from clew.testing.models import ScriptedModel, act, finish, say
 
 FREE = [Provenance("off")]
@@ -202,7 +202,7 @@ async def test_a_typed_answer_has_its_outcome_too(codec: str) -> None:
 
 
 async def test_an_outcome_that_is_none_is_explained() -> None:
-    script = [finish("Done.", outcome="perhaps"), finish("Done.")]  # type: ignore[arg-type]
+    script = [act("finish", answer="Done.", outcome="perhaps"), finish("Done.")]
     result = await ended(script)
     assert (result.steps, result.outcome) == (2, "answered")
 
@@ -214,14 +214,12 @@ async def test_a_sub_run_tells_what_came_of_its_task() -> None:
         told.append(prompt.parts[-1].text)
         return finish("Seen to.", outcome="done")
 
-    for outcome, line in (
-        ("done", '{"answer":"Fine.","outcome":"done"}'),
-        ("not_done", '{"answer":"Fine.","outcome":"not_done"}'),
-    ):
-        below = agent_of([act("edit", path="a"), finish("Fine.", outcome=outcome)])  # type: ignore[arg-type]
+    outcomes: tuple[AnswerOutcome, ...] = ("done", "not_done")
+    for outcome in outcomes:
+        below = agent_of([act("edit", path="a"), finish("Fine.", outcome=outcome)])
         tools = [delegate(below, name="editor", description="Edits files.")]
         result = await ended([act("editor", task="edit a"), end, end], tools)
-        assert told[0] == line
+        assert told[0] == f'{{"answer":"Fine.","outcome":"{outcome}"}}'
         assert (result.outcome, result.contradicted) == ("done", outcome == "not_done")
         told.clear()
 

@@ -121,8 +121,8 @@ class Composition:
         """What the codec may know about the agent."""
         schema, variant = answer_schema(self.agent.answer), self.variant
         instructions = self.instructions.settled(variant)
-        effects = {tool.effect for tool in self.own_tools} if instructions.outcome else ()
-        finish = finish_tool(schema, effects)
+        acting = self.own_tools if instructions.outcome else ()
+        finish = finish_tool(schema, [tool.effect for tool in acting])
         exact = self.instructions.examples is not None  # a variant takes as many as there are
         visible = [tool for tool in described(self.own_tools, variant) if not tool.hidden]
         finder = self.agent.context.retrieval

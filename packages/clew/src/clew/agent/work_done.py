@@ -6,7 +6,7 @@ It stands beside an answer, which may say otherwise. Nothing is inferred from an
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 
 from clew.core.events import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Json
 from clew.core.interfaces import AnyTool
@@ -88,10 +88,9 @@ def _acted(trajectory: Trajectory) -> bool:
 
 def _denies(call: Call) -> bool:
     """Whether a sub-run says itself that nothing was done, or its record does."""
-    seen = call.observation if call.child else None
-    if seen is None or not isinstance(seen.content, dict):
-        return False
-    return seen.content.get(OUTCOME) == "not_done" or CONTRADICTED in seen.content
+    content = call.observation.content if call.child and call.observation else None
+    told = cast("dict[str, Json]", content) if isinstance(content, dict) else {}
+    return told.get(OUTCOME) == "not_done" or CONTRADICTED in told
 
 
 def _looked(trajectory: Trajectory) -> bool:

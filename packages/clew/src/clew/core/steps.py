@@ -353,7 +353,7 @@ class Step(msgspec.Struct, gc=False):
     def outcome(self) -> AnswerOutcome | Literal[""]:
         """What the offered answer says came of the task, where it says so."""
         stated = None if (call := self.finish) is None else call.args.get(OUTCOME)
-        return next((one for one in _OUTCOMES if one == stated), "")
+        return stated if stated in _OUTCOMES else ""
 
     @property
     def declined(self) -> bool:

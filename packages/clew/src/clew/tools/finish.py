@@ -1,9 +1,9 @@
 """`finish`, the tool that ends a run, and the types its answer may have."""
 
 from collections.abc import Callable, Collection
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
-from clew.core.events import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Effect, Json
+from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json
 from clew.core.interfaces import Parameters, Tool
 from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
@@ -38,8 +38,7 @@ def finish_tool(answer: Parameters, effects: Collection[Effect] = ()) -> Tool:
         parameters["$defs"] = definitions  # references start at the outermost schema
     acts, reads = not EFFECTFUL.isdisjoint(effects), "read" in effects
     if acts or reads:
-        outcomes: list[AnswerOutcome] = ["done", "not_done"] if acts else []
-        outcomes += ["not_found"] if reads else []
+        outcomes = [*(["done", "not_done"] if acts else []), *(["not_found"] if reads else [])]
         means = _WHERE + ", ".join([_MEANS[name] for name in outcomes])
         parameters["properties"] = {
             "answer": schema,
@@ -57,9 +56,8 @@ def finish_tool(answer: Parameters, effects: Collection[Effect] = ()) -> Tool:
 
 def finish_problems(validate: Callable[[Json], list[str]], args: Json) -> list[str]:
     """What is wrong with arguments of finish: one that found nothing need give no typed answer."""
-    if isinstance(args, dict) and args.get(OUTCOME) == "not_found":
-        return []
-    return validate(args)
+    named = cast("dict[str, Json]", args) if isinstance(args, dict) else {}
+    return [] if named.get(OUTCOME) == "not_found" else validate(args)
 
 
 async def _answer(args: dict[str, Json], _key: str) -> Json:
