@@ -51,10 +51,10 @@ class Served:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        log = (self.folder / "log.txt").open("ab")
-        self.process = subprocess.Popen(
-            self._command, cwd=self.folder, env=self._env, stdout=log, stderr=log
-        )
+        with (self.folder / "log.txt").open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command, cwd=self.folder, env=self._env, stdout=log, stderr=log
+            )
         end = time.monotonic() + PATIENCE
         while True:
             try:
