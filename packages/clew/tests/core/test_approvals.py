@@ -283,7 +283,8 @@ async def test_one_id_and_one_verb_rule_and_go_on() -> None:
     result = await rule(first.id, allow=True, by="Ada", store=store, agent=writer(done, "a"))
     assert (result.answer, done) == ("written", [("w:1.1", "a")])
     with pytest.raises(AlreadyRuledError):
-        await rule(first.id, allow=True, store=store, agent=writer(done, "a"))
+        await rule(first.id, allow=False, store=store, agent=writer(done, "a"))
+    assert await rule(first.id, allow=True, store=store, agent=writer(done, "a")) == result
     assert done == [("w:1.1", "a")]
     for unknown, error in (("x:7.1", NotHeldError), ("x", ConfigError), ("", ConfigError)):
         with pytest.raises(error):

@@ -248,6 +248,25 @@ async def test_a_cancelled_run_says_that_it_may_have_happened() -> None:
     assert seen.outcome == "unknown"
 
 
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_result_that_came_before_the_run_was_cancelled_counts(done: bool) -> None:
+    store, one = MemoryStore(), agent(SCRIPT)
+    await run(one, "Scan it.", store=store, run_id="r")
+    await cancel("r", store=store)
+    if done:
+        await answer("r:1.1", "a page", store=store)
+    else:
+        await settle("r:1.1", done=False, store=store)
+    result = await resume(one, "r", store=store)
+    assert (result.status, result.unknown) == ("interrupted", ())
+    seen = (await read("r", store=store)).call("1.1").observation
+    assert seen is not None
+    assert seen.outcome == ("done" if done else "not_done")
+    assert (seen.content == "a page") is done
+    assert ("changed: scan 1 time" in result.work.line) is done
+    await replay(one, "r", store=store)
+
+
 def test_what_cannot_be_is_refused_when_the_tool_is_made() -> None:
     wrong: list[dict[str, Any]] = [
         {"fallback": "x"}, {"timeout": 0}, {"timeout": -1.0}, {"timeout": 5, "fallback": 3},
@@ -317,6 +336,8 @@ async def test_an_unknown_outcome_is_settled_once_after_the_run(done: bool) -> N
         await settle("r:1.1", done=not done, store=store)
     again = await resume(one, "r", store=store)
     assert again.unknown == ()
+    told = "changed: send 1 time" if done else "nothing was changed: send failed 1 of 1 time"
+    assert again.work.line == told
     record = await read("r", store=store)
     assert isinstance(record.entries[-1].event, Stop), "the last entry says how a run stands"
     assert record.call("1.1").outcome == ("done" if done else "not_done")
@@ -376,6 +397,23 @@ async def test_a_call_whose_worker_died_is_settled_before_the_run_goes_on() -> N
     record = await read("r", store=store)
     assert record.call("1.1").outcome == "done"
     await replay(one, "r", store=store)
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_fork_knows_what_came_of_the_calls_that_it_shares(done: bool) -> None:
+    store, one = MemoryStore(), agent([*LETTER, say("I see.")], sender())
+    await run(one, "Write.", store=store, run_id="r")
+    await settle("r:1.1", done=done, store=store, agent=one)
+    for at, words in ((1, ""), (1, "Well?"), (2, "Well?")):
+        other = await fork(one, "r", at=at, say=words, store=store, new_id=f"f{at}{words[:1]}")
+        assert other.unknown == ()
+        record = await read(other.run_id, store=store)
+        assert record.call("1.1").outcome == ("done" if done else "not_done")
+        with pytest.raises(AlreadyRuledError):
+            await settle(f"{other.run_id}:1.1", done=not done, store=store)
+        await replay(one, other.run_id, store=store)
+    replaced = await fork(one, "r", at=1, observations={"1.1": "sent"}, store=store, new_id="o")
+    assert (await read(replaced.run_id, store=store)).call("1.1").settled is None
 
 
 async def test_what_is_known_cannot_be_settled() -> None:

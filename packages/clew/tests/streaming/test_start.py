@@ -27,6 +27,8 @@ from clew import (
     sync,
 )
 from clew.interfaces import Prompt
+from clew.stores import RunBusyError
+from clew.stores.locks import claim, release_quietly
 from clew.testing import ScriptedModel, act, say
 from tests.streaming.runs import Gate, agent, paying
 
@@ -269,3 +271,22 @@ def test_one_loop_works_and_another_follows() -> None:
     items = asyncio.run(here())
     assert [type(item).__name__ for item in items if not isinstance(item, Token)] == ["Entry"] * 3
     assert begun.wait().answer == "one two three"
+
+
+async def test_a_run_that_another_process_has_is_followed() -> None:
+    store, one = MemoryStore(), Agent(ScriptedModel([say("Yes.")]))
+    await run(one, "Is it?", store=store, run_id="r")
+    lock = await claim(store, "r") or ""
+    for again in (
+        await start(one, "Is it?", run_id="r", store=store),
+        await start(one, run_id="r", store=store, after=1),
+    ):
+        first = 2 if again.position == "1" else 1
+        seen = [each.seq async for each in again if isinstance(each, Entry)]
+        assert seen == [*range(first, 4)]
+        with pytest.raises(ConfigError, match="use follow and result_of"):
+            await again.wait()
+    await store.claim("over:r")
+    with pytest.raises(RunBusyError):
+        await start(one, run_id="r", store=store, take_over=True)
+    await release_quietly(store, lock)

@@ -7,7 +7,9 @@ resume after a ruling. `clew.pending_approvals` lists all runs, and `clew.rule` 
 import contextlib
 import logging
 from collections.abc import Mapping
-from typing import Final, overload
+from typing import Final, TypeVar, overload
+
+import anyio
 
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.api import resume
@@ -39,6 +41,7 @@ from clew.support.errors import (
     AlreadyRuledError,
     ConfigError,
     NotHeldError,
+    RunBusyError,
     RunNotFoundError,
     StaleApprovalError,
     StoreError,
@@ -57,6 +60,9 @@ __all__ = [
 ]
 
 LOG: Final = logging.getLogger("clew")
+
+_TRIES: Final = 20
+_LOOK: Final = 0.1  # seconds between two tries to go on with a run that another process has
 
 
 async def pending_approvals(
@@ -181,7 +187,8 @@ async def rule(
     It covers the call once, as it was shown; a call key (`run_id:step.index`) covers the call with
     whatever arguments it has now. `args` replace them. `answer` is what the call asks for, if it
     asks (`PendingApproval.asks`, a JSON Schema). The `agent` is that of the run to resume, the root
-    of a sub-run; `deps` are as in `run`. Repeating a ruling completes a delivery that was cut off.
+    of a sub-run; `deps` are as in `run`. Repeating a ruling does no harm: it completes a delivery
+    that was cut off.
 
     Raises `NotHeldError`, `AlreadyRuledError` for another ruling than the first one,
     `StaleApprovalError` if the call changed since it was shown; and `ConfigError` for arguments or
@@ -199,19 +206,63 @@ async def rule(
             raise ForeignRunError(record.run_id)
         waiting = call_of(record, asked)
         word = _hidden(Ruling(waiting.key, allow, args, why, by, waiting.question, answer=answer))
-        if (first := await word_on(opened, record, waiting)) is None:
+        first = await word_on(opened, record, waiting) or _recorded(asked, waiting)
+        if first is None:
             _check(record, waiting, asked, word)
             body = encode_message(word)
             if allow and args is not None:
                 await _check_args(opened, record, waiting, args)
             await opened.post(record.run_id, body)
-            first = await word_on(opened, record, waiting)  # another may have been faster
+            first = await faster_word(opened, record, waiting)
         await notify_ancestors(opened, record, by)
         if first is not None and _meaning(first) != _meaning(word):
             raise ruled_on(record, waiting)
-        if agent is None:
-            return None
-        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
+        return None if agent is None else await go_on(agent, opened, record, deps)
+
+
+async def go_on(
+    agent: Agent[A_co, D], store: Store, record: Trajectory, deps: D | None
+) -> Result[A_co]:
+    """Resume the root of a run in whose inbox a word waits.
+
+    Raises `RunBusyError` where another process works on it: that takes the word up.
+    """
+    root = await root_of(store, record)
+    for left in reversed(range(_TRIES)):
+        try:
+            return await resume(agent, root, store=store, deps=deps)
+        except RunBusyError as error:
+            if not left or not await store.inbox(record.run_id):
+                message = (
+                    f"what was said is kept, but another process works on run {root}, and goes on "
+                    "with it: follow the run"
+                )
+                raise RunBusyError(message) from error
+        await anyio.sleep(_LOOK)  # it may have looked into the inbox before, and just end
+    raise AssertionError  # pragma: no cover - the last try returns or raises
+
+
+async def faster_word(store: Store, record: Trajectory, call: Call) -> Ruling | Settled | None:
+    """The first word on a held call, which somebody at work may have taken into the record."""
+    if (first := await word_on(store, record, call)) is not None:
+        return first
+    now = await load(store, record.run_id)
+    same = next(each for each in now.calls if each.key == call.key)
+    return same.settled or same.ruling
+
+
+W = TypeVar("W", Ruling, Settled)
+
+
+def _recorded(asked: ApprovalId, call: Call) -> Ruling | None:
+    """The ruling on record; on a call whose run is a run of its own, others rule there."""
+    return None if call.child else recorded_word(asked, call.ruling)
+
+
+def recorded_word(asked: ApprovalId, word: W | None) -> W | None:
+    """A word on record, if it is on what the id names: to say the same again is no other word."""
+    same = word is not None and asked.digest in {"", digest_of(word.hash)}
+    return word if same else None
 
 
 def call_of(record: Trajectory, asked: ApprovalId) -> Call:
@@ -234,7 +285,7 @@ def _meaning(word: Ruling | Settled) -> bytes:
 def _hidden(word: Ruling) -> Ruling:
     """The ruling as it may be kept in the inbox; arguments with a secret are marked."""
     redaction = Redaction(secrets())
-    hidden = redaction.event(word) if redaction.finds(encode(word)) else word
+    hidden = redaction.event(word) if redaction.finds(encode_message(word)) else word
     return hidden if isinstance(hidden, Ruling) else word
 
 

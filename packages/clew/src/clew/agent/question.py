@@ -16,6 +16,7 @@ from clew.core.events import (
     attachments_of,
     text_parts,
 )
+from clew.core.redaction import Redaction, secrets
 from clew.support.errors import ConfigError
 from clew.support.media_types import check_size, kinds_of
 from clew.support.settings import check_text
@@ -62,7 +63,10 @@ def is_empty(parts: Asked) -> bool:
 
 
 def same_question(parts: Asked, others: Asked) -> bool:
-    """Whether two questions are the same, wherever their attachments are kept."""
+    """Whether two questions are the same, wherever their attachments are kept.
+
+    One of them may be on record, which keeps no secret.
+    """
     return _content(parts) == _content(others)
 
 
@@ -91,7 +95,10 @@ def _part(what: str, part: Any) -> Text | Attachment:
 
 
 def _content(parts: Asked) -> list[tuple[Any, ...]]:
+    redaction = Redaction(secrets())
     return [
-        (part.text,) if isinstance(part, Text) else (part.media_type, part.data, part.text)
+        (redaction.cleaned(part.text),)
+        if isinstance(part, Text)
+        else (part.media_type, part.data, redaction.cleaned(part.text))
         for part in parts
     ]

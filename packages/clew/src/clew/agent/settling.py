@@ -3,12 +3,13 @@
 from typing import Final, overload
 
 from clew.agent.agent import A_co, Agent, D
-from clew.agent.api import resume
 from clew.agent.approvals import (
     call_of,
+    faster_word,
+    go_on,
     notify_ancestors,
     recorded_tool,
-    root_of,
+    recorded_word,
     ruled_on,
     word_on,
 )
@@ -67,10 +68,10 @@ async def answer(
     """Give the result of a call that somebody else performs; with an `agent`, go on.
 
     `call` is the id of its `PendingApproval` or its key (`run_id:step.index`), and `deps` are as in
-    `rule`. The
-    first result counts; repeating it completes a delivery that was cut off. Raises `NotHeldError`
-    where the call waits for no result, `AlreadyRuledError`, `StaleApprovalError`, and `ConfigError`
-    for a value that does not fit the tool's schema of results.
+    `rule`. The first result counts; repeating it does no harm, and completes a delivery that was
+    cut off. Raises `NotHeldError` where the call waits for no result, `AlreadyRuledError`,
+    `StaleApprovalError`, and `ConfigError` for a value that does not fit the tool's schema of
+    results.
     """
     if value is None:
         message = "the result is None: give what came of the call, or refuse it with clew.rule"
@@ -83,9 +84,7 @@ async def answer(
             message = f"call {waiting.key} of run {record.run_id} waits for no result"
             raise NotHeldError(message)
         await _settle(opened, record, waiting, asked, _word(waiting, value, by=by))
-        if agent is None:
-            return None
-        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
+        return None if agent is None else await go_on(agent, opened, record, deps)
 
 
 @overload
@@ -143,9 +142,7 @@ async def settle(
             _check_unknown(record, waiting)
         word = _word(waiting, result, done=done, why=why, by=by)
         await _settle(opened, record, waiting, asked, word)
-        if agent is None:
-            return None
-        return await resume(agent, await root_of(opened, record), store=opened, deps=deps)
+        return None if agent is None else await go_on(agent, opened, record, deps)
 
 
 async def _record(store: Store, asked: ApprovalId, owner: str | None) -> Trajectory:
@@ -162,7 +159,9 @@ def _word(call: Call, result: Json, *, done: bool = True, why: str = "", by: str
     if (size := len(encode(result))) > MAX_BYTES:
         message = f"the result has {size:,} bytes, and may have {MAX_BYTES:,}: give less of it"
         raise ConfigError(message)
-    return redact(Settled(call.key, done, result, why, by, call.question))
+    word = Settled(call.key, done, result, why, by, call.question)
+    encode_message(word)
+    return redact(word)
 
 
 def _check_unknown(record: Trajectory, call: Call) -> None:
@@ -181,7 +180,7 @@ async def _settle(
     store: Store, record: Trajectory, call: Call, asked: ApprovalId, word: Settled
 ) -> None:
     """Leave the word in the run's inbox, once, and tell the runs above."""
-    first = await _first(store, record, call)
+    first = await _first(store, record, call) or recorded_word(asked, call.settled)
     if first is None and call.settled is not None:
         raise ruled_on(record, call)
     if first is None:
@@ -190,7 +189,7 @@ async def _settle(
         body = encode_message(word)
         await _check_result(store, record, call, word)
         await store.post(record.run_id, body)
-        first = await _first(store, record, call)  # another may have been faster
+        first = await _first(store, record, call) or await faster_word(store, record, call)
     if call.observation is None:
         await notify_ancestors(store, record, word.by)
     if first is not None and _meaning(first) != _meaning(word):

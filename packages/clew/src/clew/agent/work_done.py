@@ -20,10 +20,11 @@ CONTRADICTED: Final = "contradicted"
 class WorkDone:
     """The calls of a run that were made, by the names of their tools.
 
-    `changed` counts calls with an effect that succeeded, `unknown` those that may have done
-    something, and `delegated` the tasks of sub-runs, whose own records say what they did. `read`
-    counts the calls without an effect that returned something, `failed` the calls that failed or
-    were refused. `line` says what a reader of the answer should know; it may be empty.
+    `changed` counts calls with an effect that succeeded, or of which somebody said so, `unknown`
+    those that may have done something, and `delegated` the tasks of sub-runs, whose own records say
+    what they did. `read` counts the calls without an effect that returned something, `failed` the
+    calls that failed or were refused. `line` says what a reader of the answer should know; it may
+    be empty.
     """
 
     changed: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -50,13 +51,13 @@ def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool
             continue
         if call.child:
             delegated[name] += 1
-        elif call.in_doubt or (seen is not None and call.changed and seen.outcome == "unknown"):
+        elif call.changed and call.outcome == "unknown":
             unknown[name] += 1
         elif seen is None:
             continue
         elif name not in effectful and seen.ok:
             read += 1
-        elif seen.ok and seen.outcome == "done":
+        elif call.outcome == "done" and (seen.ok or call.settled is not None):
             changed[name] += 1
         else:
             failed[name] += 1

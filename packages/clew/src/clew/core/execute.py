@@ -63,7 +63,7 @@ async def perform(engine: Engine, journal: Journal, call: Call) -> None:
     """Make a judged call, unless it must not be made, and record its observation."""
     tool = engine.tools.get(call.action.name)
     if call.settled is not None or call.woken:
-        if (told := brought(engine, journal.trajectory, tool, call)) is not None:
+        if (told := brought(engine, journal.trajectory, call)) is not None:
             await journal.record(told)
         return
     if tool is None:  # begun by an agent that had it

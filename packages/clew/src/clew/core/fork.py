@@ -17,6 +17,7 @@ from clew.core.events import (
     Forked,
     Note,
     Observation,
+    Settled,
     Stop,
     Suspended,
     Thought,
@@ -97,6 +98,7 @@ def find_fork_point(
         for event in events[start:]
         if isinstance(event, Note) or _of(event) in counted
     ]
+    again += _settled_later(record, at, end, changed.keys() | asked_anew)
     if spoken:
         again += [*_closed(Trajectory(record.run_id, shared).step), Note(words)]
     before = sum(isinstance(entry.event, Forked) for entry in shared)
@@ -188,6 +190,17 @@ def _conclusion(record: Trajectory, step: Step, end: int) -> int:
         return end
     stops = (e for e in record.entries[end:] if isinstance(e.event, Stop))
     return next((e.seq for e in stops if getattr(e.event, "status", "") != "held"), end)
+
+
+def _settled_later(
+    record: Trajectory, at: int, end: int, changed: AbstractSet[str]
+) -> list[Settled]:
+    """What somebody said after the cut of calls before it: their outcome is the same in a fork."""
+    later = (entry.event for entry in record.entries[end:])
+    words = [event for event in later if isinstance(event, Settled)]
+    return [
+        word for word in words if record.call(word.call).step <= at and word.call not in changed
+    ]
 
 
 def _closed(step: Step) -> list[Observation]:

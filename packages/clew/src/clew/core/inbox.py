@@ -113,11 +113,11 @@ def _objection(trajectory: Trajectory, ruling: Ruling) -> str:
 def encode_message(event: AnyEvent) -> bytes:
     """Encode an event for the inbox of a run, where a reader passes over what is none.
 
-    Raises `ConfigError` where a field is of another type than its own.
+    Raises `ConfigError` where a field is of another type than its own, or half a character.
     """
-    body = encode(event)
     try:
+        body = encode(event)
         decode(body)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise ConfigError(f"{type(event).__name__} cannot be kept: {error}") from error
     return body

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import asdict as fields_of
 
@@ -13,6 +13,7 @@ from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
+from clew.core.settling import brought
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, RunNotFoundError
@@ -87,7 +88,7 @@ class ApprovalId(NamedTuple):
 
 def approval_id(text: str) -> ApprovalId:
     """Read the id of an approval, or a call key (`run_id:step.index`). Raises `ConfigError`."""
-    match = _ID.fullmatch(text)
+    match = _ID.fullmatch(text) if isinstance(cast("object", text), str) else None
     if match is None:
         message = (
             f"{text!r} is no id of an approval: take it from pending_approvals, or name a call as "
@@ -181,13 +182,15 @@ async def ancestors(store: Store, trajectory: Trajectory) -> list[tuple[Trajecto
 
 
 async def interrupt(engine: Engine, journal: Journal, why: str = "") -> None:
-    """Close what is pending (not done, or unknown after an attempt) and stop."""
+    """Close what is pending (not done, or unknown after an attempt, unless somebody said which)."""
     why = why or "a person interrupted the run"
     closing: list[AnyEvent] = []
     for call in journal.trajectory.step.all_calls:
         if call.observation is not None:
             continue
-        if call.child:
+        if call.settled is not None and (came := brought(engine, journal.trajectory, call)):
+            closing.append(came)
+        elif call.child:
             closing.append(await close_sub_run(engine, journal, call, why))
         elif call.begun:
             text = "a person interrupted it: it may or may not have happened"

@@ -46,11 +46,9 @@ def hand_out(tool: Tool, external: External, call: Call, now: int) -> list[AnyEv
     return [attempt, held]
 
 
-def brought(
-    engine: Engine, trajectory: Trajectory, tool: ToolSpec | None, call: Call
-) -> Observation | None:
+def brought(engine: Engine, trajectory: Trajectory, call: Call) -> Observation | None:
     """The observation of a call of which somebody said what came of it, or whose time passed."""
-    word = call.settled
+    word, tool = call.settled, engine.tools.get(call.action.name)
     if word is None:
         return _without_result(engine, trajectory, tool, call) if call.woken else None
     if tool is None:

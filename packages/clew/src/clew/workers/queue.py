@@ -21,7 +21,7 @@ from clew.core.journal import Journal
 from clew.stores import Where, store_at
 from clew.stores.locks import shared
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError, RunExistsError
+from clew.support.errors import ConfigError, FencedError, RunExistsError
 from clew.support.settings import check_text
 from clew.workers.config import QUEUE
 
@@ -69,7 +69,7 @@ async def submit(
             run_id = _run_of(request, run_id, queue, owner)
         try:
             journal = await beginning(run_id=run_id, labels=labels)
-        except RunExistsError:
+        except (RunExistsError, FencedError):  # another process is faster, or was
             if not request:
                 raise
             record = await load_of(opened, run_id, owner)

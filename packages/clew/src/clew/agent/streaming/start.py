@@ -23,7 +23,7 @@ from clew.stores.refusals import unknown_run
 from clew.stores.turns import is_taken
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, RunBusyError
 from clew.support.resources import resources
 from clew.support.run_ids import check_run_id, new_run_id
 
@@ -49,11 +49,10 @@ async def start(
 ) -> Stream[T]:
     """Begin to work on a run, and return its stream: whoever leaves that, the work goes on.
 
-    It is a new run for a `goal`, or without it the run of this id, as `resume` continues it. Work
-    on the same run that is under way in this process is joined. A `goal` with the id of a run that
-    answers it continues that run; words to `say`, or a goal in a `session`, wait for their turn, as
+    It is a new run for a `goal`, or else the run of this id, as `resume` continues it. Work on the
+    same run under way in this process is joined, in another followed. A `goal` with the id of a run
+    that answers it continues that; words to `say`, or one in a `session`, wait for their turn, as
     in `run`. The stream begins `after` an entry, else with a new run, or behind what is there.
-
     The work goes on until the run stops, somebody cancels it (`cancel`), or its event loop or
     `serving` ends: then it stays open. Raises what keeps it from being opened. `deps` as in `run`.
     """
@@ -77,9 +76,24 @@ async def start(
             more |= {"goal": goal if record is None else None, "take_over": take_over}
             work = partial(_work, agent, key, store, (say, request), more)
         task = RunTask(key, work)
-        await task.opened_or_raise()
+        if await _is_elsewhere(task, alone=record is None or talks or take_over):
+            return Stream(key[1], after, store, owner=owner)
     events.take_from(task)
     return events
+
+
+async def _is_elsewhere(task: RunTask[Any], *, alone: bool) -> bool:
+    """Whether another process works on the run, so that it can be followed.
+
+    Raises what else keeps it from being opened, and that too where it is wanted `alone`.
+    """
+    try:
+        await task.opened_or_raise()
+    except RunBusyError:
+        if alone:
+            raise
+        return True
+    return False
 
 
 async def _work(

@@ -64,9 +64,10 @@ class Stream(Generic[A_co]):
         if key is not None:
             self._listen(key)
 
-    def take_from(self, task: "RunTask[A_co]") -> None:
+    def take_from(self, task: "RunTask[A_co]") -> Self:
         """End with this work on the run."""
         self._task = task
+        return self
 
     async def wait(self) -> Result[A_co]:
         """Wait until the run stops, and return its result; what ended the work is raised.

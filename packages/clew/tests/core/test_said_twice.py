@@ -1,0 +1,255 @@
+"""What a person or a client says twice, or while another process works on the run."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+
+from clew import (
+    Agent,
+    AlreadyRuledError,
+    ConfigError,
+    File,
+    Image,
+    MemoryStore,
+    Question,
+    SqliteStore,
+    StaleApprovalError,
+    answer,
+    cancel,
+    list_runs,
+    pending_approvals,
+    read,
+    resume,
+    rule,
+    run,
+    settle,
+    start,
+    submit,
+    tool,
+)
+from clew.core.interfaces import Base
+from clew.guards import Provenance
+from clew.stores import RunBusyError
+from clew.stores.locks import claim, release_quietly
+from clew.testing import ScriptedModel, act, say
+from clew.tools import external
+
+pytestmark = pytest.mark.both_loops
+
+SCAN: Final = external("scan", "Scan the page.", result={"type": "string"})
+
+
+@tool(approve=True)
+def pay(amount: int) -> str:
+    """Pay an amount."""
+    return f"paid {amount}"
+
+
+@tool
+def lose() -> str:
+    """Lose the line."""
+    raise OSError("the line went dead")
+
+
+def agent(name: str, **args: Any) -> Agent:
+    script = [act(name, **args), say("Done."), say("Well."), say("Yes.")]
+    return Agent(ScriptedModel(script), [pay, SCAN, lose], guards=[Provenance("off")])
+
+
+Speak = Callable[..., Awaitable[object]]
+
+
+def allow(value: object, **more: Any) -> Awaitable[object]:
+    return rule("r:1.1", allow=value == "one", **more)
+
+
+def bring(value: str, **more: Any) -> Awaitable[object]:
+    return answer("r:1.1", value, **more)
+
+
+def found(value: str, **more: Any) -> Awaitable[object]:
+    return settle("r:1.1", done=True, result=value, **more)
+
+
+WAYS: Final = [
+    pytest.param(agent("pay", amount=5), allow, id="rule"),
+    pytest.param(agent("scan"), bring, id="answer"),
+    pytest.param(agent("lose"), found, id="settle"),
+]
+
+
+@pytest.mark.parametrize(("one", "speak"), WAYS)
+async def test_the_same_again_is_no_error_before_and_after_the_run_went_on(
+    one: Agent, speak: Speak
+) -> None:
+    store = MemoryStore()
+    await run(one, "Do it.", store=store, run_id="r")
+    for _ in range(2):
+        await speak("one", store=store)
+        with pytest.raises(AlreadyRuledError):
+            await speak("two", store=store)
+    done = await resume(one, "r", store=store)
+    length = len(await read("r", store=store))
+    for _ in range(2):
+        await speak("one", store=store)
+        assert await speak("one", store=store, agent=one) == done
+        with pytest.raises(AlreadyRuledError):
+            await speak("two", store=store)
+    assert len(await read("r", store=store)) == length
+
+
+async def test_the_same_again_by_the_id_that_was_shown() -> None:
+    store, one = MemoryStore(), agent("pay", amount=5)
+    await run(one, "Pay.", store=store, run_id="r")
+    (shown,) = await pending_approvals(store=store)
+    for _ in range(2):
+        assert (await rule(shown.id, allow=True, store=store, agent=one)).ok
+    other = f"{shown.id[:-12]}{'0' * 12}"
+    with pytest.raises((AlreadyRuledError, StaleApprovalError)):
+        await rule(other, allow=True, store=store)
+
+
+class Hasty(MemoryStore):
+    """Behind it works another process, which takes each word as soon as it is posted."""
+
+    before: Callable[[], Awaitable[object]] | None = None
+    after: Callable[[], Awaitable[object]] | None = None
+
+    async def post(self, run_id: str, body: bytes) -> None:
+        before, after, self.before, self.after = self.before, self.after, None, None
+        if before is not None:
+            await before()
+        await super().post(run_id, body)
+        if after is not None:
+            await after()
+
+
+@pytest.mark.parametrize(("one", "speak"), WAYS)
+async def test_who_was_slower_is_told_even_where_the_first_word_was_taken_meanwhile(
+    one: Agent, speak: Speak
+) -> None:
+    store = Hasty()
+    await run(one, "Do it.", store=store, run_id="r")
+    store.before = lambda: speak("one", store=store)
+    store.after = lambda: resume(one, "r", store=store)
+    with pytest.raises(AlreadyRuledError):
+        await speak("two", store=store)
+
+
+@pytest.mark.parametrize(("one", "speak"), WAYS)
+async def test_a_word_is_kept_while_another_process_works_on_the_run(
+    one: Agent, speak: Speak
+) -> None:
+    store = Hasty()
+    await run(one, "Do it.", store=store, run_id="r")
+
+    locks = list[str]()
+
+    async def work() -> None:
+        """Another process takes the run, and the word with it."""
+        await resume(one, "r", store=store)
+        locks.append(await claim(store, "r") or "")
+
+    store.after = work
+    with pytest.raises(RunBusyError, match="is kept"):
+        await speak("one", store=store, agent=one)
+    await release_quietly(store, locks[0])
+    assert (await read("r", store=store)).call("1.1").outcome == "done"
+
+
+@pytest.mark.parametrize(("one", "speak"), WAYS)
+async def test_a_word_that_the_other_process_did_not_see_is_taken_up(
+    one: Agent, speak: Speak
+) -> None:
+    store = MemoryStore()
+    await run(one, "Do it.", store=store, run_id="r")
+    lock = await claim(store, "r")
+    assert lock
+
+    async def end() -> None:
+        """The other process looked into the inbox before, and ends."""
+        while not await store.inbox("r"):
+            await anyio.lowlevel.checkpoint()
+        await release_quietly(store, lock)
+
+    async with anyio.create_task_group() as both:
+        both.start_soon(end)
+        await speak("one", store=store, agent=one)
+    assert (await read("r", store=store)).call("1.1").outcome == "done"
+
+
+KEY: Final = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
+PICTURE: Final = Image("image/png", bytes.fromhex("89504e470d0a1a0a"), text=f"a key: {KEY}")
+NOTES: Final = File("text/plain", text="the tide was calm " * 5_000, name="log.txt")
+MESSAGES: Final[list[Question]] = [
+    "And then?", f"Use {KEY}.", ["Look.", PICTURE], [NOTES, "Read it."], "all of it " * 5_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=["text", "secret", "picture", "file", "long"])
+async def test_a_request_is_safe_to_send_twice_whatever_it_says(
+    message: Question, tmp_path: Path
+) -> None:
+    store = SqliteStore(tmp_path / "runs.sqlite")
+    one = Agent(ScriptedModel([say("Yes."), say("No."), say("Well.")]))
+    first = await submit(one, message, store=store, request="q")
+    assert await submit(one, message, store=store, request="q") == first
+    for answered in ("Yes.", "No."):
+        events = await start(one, message, store=store, run_id="r")
+        assert (await events.wait()).answer == answered
+        assert (await resume(one, "r", say=message, request="q", store=store)).answer == "No."
+    with pytest.raises(ConfigError, match="'q' asked something else"):
+        await submit(one, "Something else.", store=store, request="q")
+    length = len(await read("r", store=store))
+    with pytest.raises(ConfigError, match="'q' asked something else"):
+        await resume(one, "r", say="Something else.", request="q", store=store)
+    assert len(await read("r", store=store)) == length
+    await store.close()
+
+
+async def test_a_request_that_two_processes_submit_at_once_is_one_run() -> None:
+    class Slow(MemoryStore):
+        """Another process submits the same between the first and the second write."""
+
+        other: Coroutine[Any, Any, str] | None = None
+
+        async def create(self, run_id: str, base: Base | None = None) -> int:
+            epoch = await super().create(run_id, base)
+            other, self.other = self.other, None
+            if other is not None:
+                await other
+            return epoch
+
+    store, one = Slow(), Agent(ScriptedModel([say("Yes.")]))
+    store.other = submit(one, "Is it?", store=store, request="q")
+    run_id = await submit(one, "Is it?", store=store, request="q")
+    assert [each.run_id for each in await list_runs(store=store)] == [run_id]
+    store = Slow()
+    store.other = submit(one, "Is it?", store=store, request="q")
+    with pytest.raises(ConfigError, match="asked something else"):
+        await submit(one, "Is it not?", store=store, request="q")
+
+
+HALF: Final = "half \ud800"
+
+
+@pytest.mark.parametrize("wrong", [HALF, 5, None])
+async def test_words_that_no_record_can_hold_are_refused_in_a_line(wrong: Any) -> None:
+    store = MemoryStore()
+    await run(agent("pay", amount=5), "Pay.", store=store, run_id="r")
+    ways: list[Callable[[], Awaitable[object]]] = [
+        lambda: rule("r:1.1", allow=True, why=wrong, store=store),
+        lambda: rule("r:1.1", allow=True, by=wrong, store=store),
+        lambda: settle("r:1.1", done=False, why=wrong, store=store),
+        lambda: answer("r:1.1", "x", by=wrong, store=store),
+        lambda: cancel("r", why=wrong, store=store),
+    ]
+    for said in ways:
+        with pytest.raises(ConfigError):
+            await said()
+    with pytest.raises(ConfigError, match="is no id of an approval"):
+        await rule(wrong, allow=True, store=store)
+    assert await store.inbox("r") == []
