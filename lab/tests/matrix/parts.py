@@ -17,11 +17,13 @@ from clew import (
     Context,
     Evidence,
     Observation,
+    RunContext,
     ToolError,
     Trajectory,
     Verdict,
     tool,
 )
+from clew.deps import RunIdentity
 
 LEDGER = "MATRIX_LEDGER"
 """The variable that says where effects are written down."""
@@ -36,6 +38,26 @@ def note(line: str) -> None:
     """Write an effect down."""
     with Path(os.environ[LEDGER]).open("a") as ledger:
         ledger.write(f"{line}\n")
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """The deps of the matrix: which run they were made for."""
+
+    run_id: str
+
+
+def deps_of(run: RunIdentity) -> OfRun:
+    """Make them."""
+    return OfRun(run.run_id)
+
+
+def has_deps(answer: object, ctx: RunContext[Any]) -> str | None:
+    """Reject an answer where the deps are not those of the run, or of the one that it serves."""
+    del answer
+    deps: object = ctx.deps
+    right = isinstance(deps, OfRun) and ctx.run_id.startswith(deps.run_id)
+    return None if right else f"the deps are {deps}"
 
 
 @tool(effect="unsafe")

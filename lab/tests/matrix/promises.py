@@ -759,6 +759,14 @@ def tools(o: Outcome) -> Iterator[str]:
         yield from every(o.work, lambda r: r.asked.offers("calc"), "calc is offered")
 
 
+@promise(
+    "deps", values={"deps": "tests.matrix.parts:deps_of", "checks": ["tests.matrix.parts:has_deps"]}
+)
+def deps(o: Outcome) -> Iterator[str]:
+    for record in o.records.values():
+        yield from (text for text in record.rejected if text.startswith("the deps are"))
+
+
 @promise("store", values={"store": "elsewhere.sqlite"})
 def store(o: Outcome) -> Iterator[str]:
     if load_agent(o.folder / "agent.toml").store != str(o.folder / "elsewhere.sqlite"):

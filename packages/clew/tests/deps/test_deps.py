@@ -1,6 +1,7 @@
 """Deps reach every part that asks, in whichever process a run goes on; none is recorded."""
 
 import logging
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -37,6 +38,9 @@ from clew import (
     sync,
     tool,
 )
+from clew.agent_files import load_agent
+from clew.agent_files.read import read_agent_file
+from clew.agent_files.spec import origin
 from clew.deps import RunIdentity
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish
@@ -462,3 +466,40 @@ def test_two_contexts_are_refused() -> None:
 
     with pytest.raises(ConfigError, match="one and other are both a RunContext: keep one"):
         tool(twice)
+
+
+async def test_a_file_names_the_factory_and_a_worker_makes_the_agent_of_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop_of_a_file.py").write_text(SHOP_OF_A_FILE, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "shop_of_a_file", raising=False)
+    (file := tmp_path / "agent.toml").write_text(
+        'model = "offline"\ntools = ["calc"]\nchecks = ["shop_of_a_file:check"]\n'
+        'deps = "shop_of_a_file:deps"\nstore = "runs.sqlite"\n',
+        "utf-8",
+    )
+    agent, where = load_agent(file)
+    result = await run(agent, "What is 6 * 7?", labels=USER)
+    assert (tmp_path / "seen.txt").read_text("utf-8") == f"u17 {result.run_id}\n"
+    spec = read_agent_file(file)
+    run_id = await submit(agent, "What is 6 * 7?", labels={"user": "u18"}, origin=origin(spec))
+    await work(WorkerConfig(store=where, until_idle=True))
+    assert f"u18 {run_id}" in (tmp_path / "seen.txt").read_text("utf-8")
+    file.write_text('model = "offline"\ndeps = "shop_of_a_file:missing"\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"line 2: the factory of deps .* no 'missing'"):
+        load_agent(file)
+
+
+SHOP_OF_A_FILE = """
+from pathlib import Path
+from clew import RunContext
+
+def deps(run):
+    return run.labels["user"]
+
+def check(answer: str, ctx: RunContext[str]) -> str | None:
+    with (Path(__file__).parent / "seen.txt").open("a") as seen:
+        seen.write(f"{ctx.deps} {ctx.run_id}\\n")
+    return None
+"""

@@ -146,6 +146,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         "guards": _guards(spec),
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
+        "deps": _deps(spec) if spec.deps else None,
     }
     if spec.retrieval or spec.compaction or spec.rewinds:
         fields["context"] = context_of(spec, listed)
@@ -164,8 +165,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
             answer_schema(fields["answer"])
-    if spec.tries is not None:
-        fields["tries"] = spec.tries
+    fields |= {} if spec.tries is None else {"tries": spec.tries}
     try:
         agent = Agent(**fields)
     except ConfigError as error:
@@ -414,6 +414,11 @@ def _check(spec: Spec, name: str) -> Check:
     with part(name):
         settings = spec.grounded if name == GROUNDED else None
         return cast("Check", check(**msgspec.structs.asdict(settings)) if settings else check())
+
+
+def _deps(spec: Spec) -> Any:
+    with part("deps"):
+        return imported_function(spec.deps, "factory of deps", spec.folder)
 
 
 def _function(spec: Spec, kind: str, name: str) -> Any:

@@ -357,9 +357,10 @@ class Spec(FileTable, frozen=True):
     `model` is `provider:model`, or empty for the first usable one. `docs`, `memory`, `workspace`
     and `store` are paths or addresses. `tools` are names of shipped tools and `module:name` of your
     own; modules are looked up beside `file` (the agent file; empty: the working folder) first. The
-    same holds for `screens`, `guards`, `bounds`, `checks` and the type `answer`. `approve` says
-    which calls of a tool a person approves: true, a reason, or a function as `module:name`. Omitted
-    values are those of `Agent`, except for tools: `named_tools`.
+    same holds for `screens`, `guards`, `bounds`, `checks`, the type `answer`, and `deps`, which
+    makes those of a run. `approve` says which calls of a tool a person approves: true, a reason, or
+    a function as `module:name`. Omitted values are those of `Agent`, except for tools:
+    `named_tools`.
     """
 
     model: str = ""
@@ -397,6 +398,7 @@ class Spec(FileTable, frozen=True):
     answer: str = ""
     references: bool = False
     tries: int | None = None
+    deps: str = ""
     file: str = ""
 
     @property

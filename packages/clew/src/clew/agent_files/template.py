@@ -52,6 +52,9 @@ tools = ["calc", "planner"]
 # checks = ["grounded", "my_checks:has_a_source"]
 # grounded = { threshold = 0.5, citations = "searched", scope = "sentence" }   # its settings
 
+# What makes, from a run's id, labels and owner, what its tools get by their RunContext.
+# deps = "my_app:deps_of"
+
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
 # references = true      # cite by number, with the list at the end of the answer's text
