@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from comparison.features import listed
 from reporting.outcomes import Section, of_markdown
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+SYSTEMS: Final = sorted(path.stem for path in ROOT.glob("lab/comparison/features/*.toml"))
+"""The systems that clew is compared with."""
 
 COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "accuracy": {
@@ -57,7 +58,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "unseen": {"attacks": "python -m unseen"},
     "comparison": {
         "applications": "python -m comparison.applications.situations",
-        **{name: f"python -m comparison.features {name}" for name in listed()},
+        **{name: f"python -m comparison.features {name}" for name in SYSTEMS},
     },
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},
 }
