@@ -270,7 +270,8 @@ async def test_a_result_that_came_before_the_run_was_cancelled_counts(done: bool
 def test_what_cannot_be_is_refused_when_the_tool_is_made() -> None:
     wrong: list[dict[str, Any]] = [
         {"fallback": "x"}, {"timeout": 0}, {"timeout": -1.0}, {"timeout": 5, "fallback": 3},
-        {"colour": "red"},
+        {"colour": "red"}, {"timeout": float("inf")}, {"timeout": float("nan")}, {"timeout": 1e300},
+        {"timeout": "5"}, {"timeout": True},
     ]  # fmt: skip
     for options in wrong:
         with pytest.raises(ConfigError):

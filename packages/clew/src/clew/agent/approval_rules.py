@@ -10,6 +10,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.deps.parameters import context_parameter
 from clew.deps.run_context import part_context
 from clew.support.errors import ConfigError, PartError
+from clew.support.json_arguments import unfit
 from clew.support.parts import Patience, ask, copied, short_repr, stable_name
 
 _USUAL: Final = "{tool} needs approval"
@@ -53,7 +54,7 @@ class Approvals:
                 rule = await ask(who, self.patience, rule, *arguments)
             except PartError as error:
                 return f"{_USUAL.format(tool=tool)}: {error}"
-        if isinstance(rule, str):
+        if isinstance(rule, str) and not unfit(rule):
             return rule.strip()
         if rule is None or isinstance(rule, bool):
             return _USUAL.format(tool=tool) if rule else ""

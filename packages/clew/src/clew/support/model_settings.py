@@ -7,11 +7,15 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from clew.support.errors import ConfigError
+from clew.support.json_arguments import unfit
 from clew.support.parts import short_repr
 from clew.support.settings import check_fields, check_minimum
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Cache: TypeAlias = Literal["off", "short", "long"]
+
+_LONGEST: Final = 31_622_400
+"""A year, in seconds: longer waits overflow the clocks of sockets."""
 
 OURS: Final = ("seed", "cache", "timeout")
 """Settings that are no parameter of the record: a run has its seed, the others change no reply."""
@@ -70,8 +74,8 @@ class ModelSettings:
         for name in ("max_tokens", "reasoning_tokens"):
             if getattr(self, name) is not None:
                 check_minimum(self, name)
-        if self.timeout is not None and not self.timeout > 0:
-            self._refuse("timeout", "give a number of seconds over 0")
+        if self.timeout is not None and not 0 < self.timeout <= _LONGEST:
+            self._refuse("timeout", f"give a number of seconds over 0, {_LONGEST:,} at most")
         limit, reasoning = self.max_tokens, self.reasoning_tokens
         if limit is not None and reasoning is not None and reasoning >= limit:
             self._refuse("reasoning_tokens", f"give fewer than max_tokens, which is {limit}")
@@ -87,6 +91,8 @@ class ModelSettings:
             isinstance(key, str) for key in cast("Mapping[object, object]", extra)
         ):
             self._refuse("extra", "give a table of parameters of the provider")
+        if problem := unfit(dict(self.extra)):
+            self._refuse("extra", f"it holds {problem}")
 
     def _check_range(self, name: str, limit: float) -> None:
         value = getattr(self, name)

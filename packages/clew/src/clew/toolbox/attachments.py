@@ -1,11 +1,12 @@
 """Files that go with a question, each as what it is."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from clew.core.events import Audio, File, Image
 from clew.support.errors import ConfigError
 from clew.support.media_types import MAX_BYTES, check_size, kinds_of
+from clew.support.parts import short_repr
 from clew.toolbox.docs.extract import Unreadable, extract, lacking
 from clew.toolbox.docs.survey import survey
 
@@ -20,6 +21,9 @@ def attach(path: str | Path, text: str = "") -> Image | Audio | File:
     a text says is read from it. Raises `ConfigError` if the file cannot be read, is too large, or
     is of another kind.
     """
+    where = cast("object", path)
+    if not isinstance(where, str | Path) or "\0" in str(where):
+        raise ConfigError(f"{short_repr(path)} names no file: attach one")
     file = Path(path)
     data = _bytes(file)
     kind = next(iter(kinds_of(data)), "")

@@ -10,6 +10,9 @@ from clew.tools.schema import checked, problems
 
 __all__ = ["ExternalOptions", "external"]
 
+_LONGEST: Final = 100 * 366 * 86_400.0
+"""A hundred years: no clock goes on for ever."""
+
 _NOTHING: Final[Parameters] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -54,8 +57,10 @@ def waiting(
     timeout: float | None, fallback: Json, result: Parameters | None, name: str
 ) -> External:
     """How calls of a tool wait. Raises `ConfigError` for a fallback that can be none."""
-    if timeout is not None and not timeout > 0:
-        raise ConfigError(f"tool {name}: timeout is {timeout}: give seconds above 0, or None")
+    seconds: object = timeout
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if timeout is not None and not (number and 0 < timeout <= _LONGEST):
+        raise ConfigError(f"tool {name}: timeout is {timeout!r}: give seconds above 0, or None")
     if fallback is not None and timeout is None:
         raise ConfigError(f"tool {name}: a fallback needs a timeout after which it counts")
     if fallback is not None and result is not None and (wrong := problems(result, fallback)):
