@@ -3,8 +3,8 @@
 A scripted demonstration: a script plays the model, and the search among the tools is real. Prints:
 
     (a script plays the model)
-    thought 1 is shown, of 41 tools: book_bicycle, …
-    thought 2 is shown, of 41 tools: weigh_violin
+    added before thought 1, of 41 tools: book_bicycle, …
+    added before thought 2, of 41 tools: weigh_violin
     answered: Both are done.
 """
 
@@ -42,7 +42,7 @@ def main() -> None:
     result = run_sync(agent, "Please book me a bicycle.", store=store)
     for number, step in enumerate(sync.read(result.run_id, store=store).steps[:2], start=1):
         shown = sorted((step.thought and step.thought.visible_tools) or ())
-        print(f"thought {number} is shown, of {len(agent.tools)} tools: {', '.join(shown)}")
+        print(f"added before thought {number}, of {len(agent.tools)} tools: {', '.join(shown)}")
     print(f"{result.status}: {result.answer}")
 
 

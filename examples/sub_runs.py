@@ -3,6 +3,7 @@
 A scripted demonstration: a script plays the model. The clerk may not send a letter
 unasked, so both sub-runs wait, and with them their root. Prints:
 
+    (a script plays the model)
     held: waiting for a ruling on 1.1, 1.2
     demo-1.1 1.1: send {'to': 'Ada'}
     demo-1.2 1.1: send {'to': 'Bob'}
@@ -43,6 +44,7 @@ HEAD = Agent(
 
 
 if __name__ == "__main__":
+    print("(a script plays the model)")
     store = MemoryStore()
     held = sync.run(HEAD, "Write to both", store=store, run_id="demo")
     print(f"{held.status}: {held.reason}")

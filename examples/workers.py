@@ -5,6 +5,7 @@ of its own, as `clew worker` is; all they share is the store.
 
 Prints:
 
+    (a script plays the model)
     first worker: serving, taken, left
     in between: waiting, letters: 1
     second worker: serving, taken, ended
@@ -37,6 +38,7 @@ AGENT = Agent(model=MODEL, tools=[send])
 
 
 async def main() -> None:
+    print("(a script plays the model)")
     store = SqliteStore(Path("runs.sqlite"))
     first, second = list[WorkerEvent](), list[WorkerEvent]()
     one = WorkerConfig(store=store, agents=[AGENT], name="one")

@@ -383,9 +383,8 @@ def check_kind(name: str, value: object, kind: type) -> None:
 def check_json(name: str, value: object) -> None:
     """Raise where the value would come back from the record as another."""
     try:
-        why = (
-            "" if msgspec.json.decode(encode(value)) == value else f"{value!r} would become another"
-        )
+        same = msgspec.json.decode(encode(value)) == value
+        why = "" if same else f"{value!r} is no JSON value"
     except (TypeError, ValueError, RecursionError) as error:
         why = str(error)
     if why:
