@@ -1,6 +1,6 @@
 """Runs opened, driven and left: whose agent it is, and what a worker that leaves may have cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clew.agent.agent import A_co, Agent
@@ -101,13 +101,14 @@ async def start(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     deps: object = None,
+    history: Sequence[AnyEvent] = (),
 ) -> Journal:
     """Begin a run's record without thinking yet.
 
     `parent` is the call that a sub-run serves, `grant` what it may take and `trust` that of its
     goal; a run with a `queue` is left to whoever serves that. `done` are side effects of earlier
     runs for the same task: the model is told of them, and their repetition is held. The `deps` of
-    a run in a queue are made by whoever takes it up.
+    a run in a queue are made by whoever takes it up. `history` came after the goal, elsewhere.
     """
     question = _question(agent, goal)
     if origin is not None:
@@ -123,7 +124,9 @@ async def start(
         question, agent.spec, SCHEMA, agent.engine.seed, parent,
         redact(origin) if origin else {}, queue, grant, trust, done, labels, owner,
     )  # fmt: skip
-    journal = await Journal.create(store, started, run_id, secrets=secrets(), listener=listener)
+    journal = await Journal.create(
+        store, started, run_id, history, secrets=secrets(), listener=listener
+    )
     journal.deps = deps
     return journal
 

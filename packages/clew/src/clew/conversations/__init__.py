@@ -1,5 +1,14 @@
-"""Conversations: which run a session by name is."""
+"""Conversations: sessions by name, branches, and messages of other systems in and out."""
 
 from clew.agent.session_names import session_of, session_run
+from clew.conversations.opening import answer_messages, branch
+from clew.conversations.writing import to_anthropic, to_openai
 
-__all__ = ["session_of", "session_run"]
+__all__ = [
+    "answer_messages",
+    "branch",
+    "session_of",
+    "session_run",
+    "to_anthropic",
+    "to_openai",
+]

@@ -237,16 +237,21 @@ class Journal:
 
     @classmethod
     async def create(
-        cls, store: Store, started: Started, run_id: str = "", **circumstances: Any
+        cls,
+        store: Store,
+        started: Started,
+        run_id: str = "",
+        then: Iterable[AnyEvent] = (),
+        **circumstances: Any,
     ) -> Self:
-        """Begin a new run with its first entry; `circumstances` are those of the class.
+        """Begin a new run with its first entries; `circumstances` are those of the class.
 
         Raises `StoreError` where the run has entries already; one whose worker died before the
         first entry is begun again.
         """
         run_id = run_id or new_run_id()
         journal = cls(store, await _created(store, run_id), Trajectory(run_id), **circumstances)
-        await journal.record(started)
+        await journal.record(started, *then)
         return journal
 
     @classmethod

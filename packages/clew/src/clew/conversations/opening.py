@@ -1,0 +1,144 @@
+"""Runs that go on with messages from elsewhere, and branches from a word of a conversation on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from clew.agent.agent import A_co, Agent
+from clew.agent.labels import checked_owner, load_of
+from clew.agent.open_run import OpenRun, open_run
+from clew.agent.question import Question, message_parts
+from clew.agent.result import Result
+from clew.agent.runner import start, start_fork
+from clew.agent.session_names import session_run
+from clew.conversations.history import history_of
+from clew.conversations.reading import Messages
+from clew.core.events import Asked, Entry, Forked, Note, Started, Text, Trust
+from clew.core.fork import ForkPoint, find_fork_point
+from clew.core.interfaces import Listener
+from clew.core.trajectory import Trajectory
+from clew.stores import Where, store_at
+from clew.stores.locks import at_work
+from clew.support.arguments import check_argument, check_number
+from clew.support.errors import ConfigError
+from clew.support.resources import resources
+from clew.support.run_ids import new_run_id
+
+
+async def answer_messages(
+    agent: Agent[A_co],
+    messages: Messages,
+    *,
+    store: Where = None,
+    run_id: str = "",
+    session: str | None = None,
+    trust: Trust = "untrusted",
+    listener: Listener | None = None,
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+    deps: Any = None,
+) -> Result[A_co]:
+    """Answer the last of messages of OpenAI's or Anthropic's form; the others are its history.
+
+    A new run begins with them: calls, results and pictures too, none of which is made again. They
+    came from elsewhere, so they are as little trusted as any text from outside, but for the last
+    one; `trust="trusted"` says that your own application kept them. Raises `ConfigError` for what
+    cannot be read.
+    """
+    check_argument("agent", agent, Agent, "an Agent")
+    first, history = history_of(agent, messages, trust)
+    for event in history:
+        if isinstance(event, Note):
+            message_parts(agent, "a message", _question(event.parts))
+    run_id = _named(session, run_id, owner)
+    where = agent.store if store is None else store
+    async with store_at(where) as opened, resources(), at_work(opened, run_id, "refuse"):
+        journal = await start(
+            agent, _question(first), opened, run_id=run_id, listener=listener,
+            labels=labels, owner=owner, deps=deps, history=history,
+        )  # fmt: skip
+        return await OpenRun(agent, journal).go_on()
+
+
+async def branch(
+    agent: Agent[A_co],
+    run_id: str,
+    word: int,
+    say: Question = "",
+    *,
+    store: Where = None,
+    new_id: str = "",
+    session: str | None = None,
+    listener: Listener | None = None,
+    owner: str | None = None,
+    deps: Any = None,
+) -> Result[A_co]:
+    """Say something else as word number `word` of a conversation, in a new run; the old one stays.
+
+    Words are counted from 1, the question; with one more than there are the branch goes on behind
+    them. Without `say` the same word is answered anew. The branch has the name of the `session`, if
+    one is named, and an answer to what came before it; nothing of that is done again.
+    """
+    check_argument("agent", agent, Agent, "an Agent")
+    words = message_parts(agent, "say", say) if say != "" else ()
+    named = _named(session, new_id, owner)
+    where = agent.store if store is None else store
+    async with store_at(where) as opened, resources():
+        record = await load_of(opened, run_id, owner)
+        entry, words = _word(record, word, words)
+        if word == 1:
+            started = record.started
+            async with open_run(
+                agent, _question(words), run_id=named, store=opened, listener=listener,
+                labels=started.labels, owner=started.owner or None, deps=deps,
+            ) as run:  # fmt: skip
+                return await run.go_on()
+        async with at_work(opened, named, "refuse"):
+            point = _cut(record, entry, words)
+            journal = await start_fork(agent, point, opened, named, listener=listener, deps=deps)
+            return await OpenRun(agent, journal).go_on()
+
+
+def _named(session: str | None, run_id: str, owner: str | None) -> str:
+    """The id of a new run, which may be that of a session."""
+    if session is None:
+        return run_id or new_run_id()
+    if run_id:
+        raise ConfigError("give a session or an id, not both: a session has a run of its own")
+    return session_run(session, checked_owner(owner))
+
+
+def _question(parts: Asked) -> Question:
+    return [part.text if isinstance(part, Text) else part for part in parts]
+
+
+def _word(record: Trajectory, number: int, words: Asked) -> tuple[Entry | None, Asked]:
+    """The entry of a word, None behind the last, and what is said in the place of it."""
+    check_number("word", number, 1)
+    entries = [entry for entry in record.entries if _parts(entry)]
+    if number > len(entries) + bool(words):
+        message = f"run {record.run_id} has {len(entries)} words: name one of them, or say the next"
+        raise ConfigError(message)
+    entry = entries[number - 1] if number <= len(entries) else None
+    return entry, words or (() if entry is None else _parts(entry))
+
+
+def _parts(entry: Entry) -> Asked:
+    event = entry.event
+    if isinstance(event, Started):
+        return event.question
+    return event.parts if isinstance(event, Note) and event.source == "person" else ()
+
+
+def _cut(record: Trajectory, entry: Entry | None, words: Asked) -> ForkPoint:
+    """Where the record stood before a word."""
+    end = len(record) if entry is None else entry.seq - 1
+    shared = record.entries[:end]
+    before = Trajectory(record.run_id, shared)
+    point = find_fork_point(record, len(before.steps), say=words)
+    if before.step.pending:  # it came while calls were under way: none is made again
+        return point
+    later = record.forks[sum(isinstance(each.event, Forked) for each in shared) :]
+    parent = later[0].parent if later else record.run_id
+    return msgspec.structs.replace(point, parent=parent, shared=tuple(shared), again=(Note(words),))
