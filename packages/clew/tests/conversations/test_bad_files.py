@@ -1,4 +1,4 @@
-"""Files that cannot go with a question: one clear line each, and none of them is read or awaited."""
+"""Files that cannot go with a question: one line each, and none of them is read or awaited."""
 
 import os
 from pathlib import Path
