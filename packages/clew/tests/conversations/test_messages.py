@@ -48,7 +48,7 @@ def send(to: str) -> str:
 class Sees:
     """A model that keeps its prompts and answers in order."""
 
-    info = ModelInfo("sees:1", unmetered=True, takes=("image/", "application/pdf", "audio/"))
+    info = ModelInfo("sees:1", unmetered=True, takes=frozenset({"image/", "application/pdf"}))
 
     def __init__(self) -> None:
         self.prompts: list[Prompt] = []

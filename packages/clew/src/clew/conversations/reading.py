@@ -54,7 +54,7 @@ def read_messages(messages: Messages) -> list[Item]:
     if isinstance(whatever, str) or not isinstance(whatever, Sequence):
         raise ConfigError("messages are a list of dicts: give them as the official clients do")
     items: list[Item] = []
-    for number, message in enumerate(cast("Sequence[Any]", whatever)):
+    for number, message in enumerate(list[Any](whatever)):
         where = f"messages[{number}]"
         if not isinstance(message, Mapping):
             raise ConfigError(f"{where} is no dict: give messages as the official clients do")
@@ -81,8 +81,8 @@ def _items(where: str, message: Mapping[str, Any]) -> Iterator[Item]:
                     text.append(_words(f"{where}.content[{at}]", block))
             yield Turn("\n\n".join(text), tuple(calls))
         case "tool":
-            text, images = _result(where, content)
-            yield Outcome(_text(where, message, "tool_call_id"), text, images)
+            result, images = _result(where, content)
+            yield Outcome(_text(where, message, "tool_call_id"), result, images)
         case "system" | "developer":
             why = f"{where} has the role {role}: give instructions as Agent(prompt=…)"
             raise ConfigError(why)
@@ -111,7 +111,7 @@ def _blocks(where: str, content: Any) -> list[Mapping[str, Any]]:
         return []
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    blocks = list(cast("Sequence[Any]", content)) if isinstance(content, Sequence) else [content]
+    blocks = list[Any](content) if isinstance(content, list | tuple) else [content]
     for at, block in enumerate(blocks):
         if not isinstance(block, Mapping):
             raise ConfigError(f"{where}.content[{at}] is no part of a message: give a dict")
