@@ -396,7 +396,8 @@ def note(event: Note, step: int) -> Iterator[TextBlock]:
 def stop(event: Stop) -> Iterator[TextBlock]:
     """The last word."""
     why = f": {event.reason}" if event.reason else ""
-    yield TextBlock("Stop", inert(f"{event.status}{why}"), "bold")
+    ended = f" ({event.outcome.replace('_', ' ')})" if event.outcome else ""
+    yield TextBlock("Stop", inert(f"{event.status}{ended}{why}"), "bold")
     if event.answer is not None:
         text = text_or_json(event.answer)
         yield TextBlock("Answer", inert(text), "bold")
