@@ -24,6 +24,7 @@ __all__ = [
     "missing_blob",
     "newer",
     "no_base",
+    "older",
     "refusal",
     "still_shared",
     "unknown_run",
@@ -178,6 +179,14 @@ def file_replaced(path: object) -> StoreUnreachableError:
     )
     error.gone = True
     return error
+
+
+def older(path: object, version: int, known: int) -> StoreError:
+    """An earlier clew wrote the store, and it cannot be brought to this one's format."""
+    return StoreError(
+        f"{path} is of an older format (store version {version}, this clew writes {known}) and may "
+        "not be written: change its rights, or open a copy of it, which is brought up to date"
+    )
 
 
 def newer(path: object, version: int, known: int) -> StoreNewerError:

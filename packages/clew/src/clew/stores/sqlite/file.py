@@ -17,17 +17,19 @@ from clew.stores.refusals import (
     descriptors_spent,
     failed,
     newer,
+    older,
 )
 from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS
+from clew.stores.sqlite.migrate import is_older, migrate
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
 from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 1
-"""Version of the tables, kept in the file as `user_version`."""
+VERSION: Final = 5
+"""Version of the tables, kept in the file as `user_version`: more than any file of before has."""
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
 
@@ -87,6 +89,8 @@ _UNWRITABLE: Final = "cannot be opened for writing: change its rights or name an
 _SAVE: Final = "save it with `clew records export --archive` and import that into a new store"
 
 _RESTORE: Final = "Put all files of the store back from a copy"
+
+UNMARKED: Final = ": its runs are not marked as yours, so resume them with --trust-origin"
 
 _MEANING: Final = {
     sqlite3.SQLITE_AUTH: f"is damaged and is only read: {_SAVE}",
@@ -260,8 +264,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     while True:
         try:
             _check(connection, path)
-            if _number(connection, "user_version") != VERSION:
+            version = _number(connection, "user_version")
+            if not version:
                 _make(connection, path)
+            elif version < VERSION:
+                _bring_up(connection, path)
             elif _columns() - set(connection.execute(_COLUMNS)):
                 raise sqlite3.OperationalError("no schema of a store")
             break
@@ -306,6 +313,33 @@ def _make(connection: sqlite3.Connection, path: Path) -> None:
     if Heads(sibling(path, SUFFIX), path).begin():
         connection.execute(MARK)
     connection.execute("COMMIT")
+
+
+def _bring_up(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a file of an older clew to these tables. Raises `StoreError` if it cannot be written.
+
+    What is neither these tables nor older ones is damaged.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        version, present = _number(connection, "user_version"), set(connection.execute(_COLUMNS))
+        if version < VERSION:  # nobody was faster
+            if not is_older(present, _columns()):
+                raise sqlite3.OperationalError("no schema of a store")
+            migrate(connection, _TABLES, present, _columns())
+        connection.execute("COMMIT")
+    except BaseException as error:
+        connection.rollback()
+        if isinstance(error, sqlite3.OperationalError) and error_code(error) in _MAYBE_READABLE:
+            raise older(path, _number(connection, "user_version"), VERSION) from error
+        raise
+    unmarked = any(name == "mark" for _, name, *_ in _columns() - present)
+    LOG.warning(
+        "%s was of an older format (version %d), and is brought to that of this clew%s",
+        path,
+        version,
+        UNMARKED if unmarked else "",
+    )
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

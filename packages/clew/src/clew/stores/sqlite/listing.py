@@ -83,11 +83,16 @@ def add_run(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("INSERT OR IGNORE INTO open_runs (number) VALUES (?)", (number,))
 
 
+def stopped(connection: sqlite3.Connection, number: int, at: int, status: str) -> None:
+    """A run stopped then, with that status."""
+    connection.execute(_STOP, (number, at, status))
+
+
 def ended(connection: sqlite3.Connection, number: int, append: Append) -> None:
     """A run got lines."""
     if (status := status_after(append)) != OPEN:
         connection.execute("DELETE FROM open_runs WHERE number = ?", (number,))
-        connection.execute(_STOP, (number, append.lines[-1].at, status))
+        stopped(connection, number, append.lines[-1].at, status)
     else:
         connection.execute("DELETE FROM stopped_runs WHERE number = ?", (number,))
         add_run(connection, number)

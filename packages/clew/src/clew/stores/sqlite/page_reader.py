@@ -32,10 +32,12 @@ _ENTRIES: Final = "entries (key, at, epoch, hash, mark, body)"
 _TABLES: Final[dict[tuple[str, ...], str]] = {
     ("NoneType", "int", "int", "bytes", "bytes", "bytes"): _ENTRIES,
     ("NoneType", "int", "int", "bytes", "NoneType", "bytes"): _ENTRIES,
+    ("NoneType", "int", "int", "bytes", "bytes"): "entries (key, at, epoch, hash, body)",  # older
     ("NoneType", "str", "int"): "runs (number, run_id, epoch)",
     ("NoneType", "int", "int", "int"): "forks (number, base, shared, root)",
     ("NoneType", "int", "str"): "stopped_runs (number, at, status)",
     ("NoneType", "int", "bytes", "bytes"): "inbox (id, number, body, mark)",
+    ("NoneType", "int", "bytes"): "inbox (id, number, body)",  # the same
     ("NoneType",): "open_runs (number)",
     ("str", "bytes"): "blobs (rowid, digest, body)",
 }

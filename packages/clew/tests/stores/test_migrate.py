@@ -1,0 +1,141 @@
+"""A store that an older clew wrote is brought up to date, and never called damaged for its age."""
+
+import logging
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clew import Agent, SqliteStore, StoreError, fork, list_runs, read, resume, run, tool
+from clew.stores.sqlite.file import VERSION
+from clew.testing import ScriptedModel, act, say
+from tests.stores.test_open_store import read_only
+
+LATER = {"forks", "uses", "open_runs", "stopped_runs"}
+"""The tables that came after the first version of the tables."""
+
+
+@tool(effect="read")
+def look(place: str) -> str:
+    """Look at a place."""
+    return f"{place} " * 30_000  # goes to a blob
+
+
+AGENT = Agent(ScriptedModel([act("look", place="Ulm"), say("Seen.")]), tools=[look])
+
+
+def age(path: Path, version: int, *, forks: bool) -> None:
+    """Give a store the tables of an older clew: no column `mark`, and maybe fewer tables."""
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DROP INDEX inbox_of_run")
+        file.execute("ALTER TABLE entries DROP COLUMN mark")
+        file.execute("ALTER TABLE inbox DROP COLUMN mark")
+        file.execute("CREATE INDEX inbox_of_run ON inbox (number)")
+        for table in LATER if not forks else ():
+            file.execute(f"DROP TABLE {table}")
+        file.execute(f"PRAGMA user_version = {version}")
+
+
+async def written(path: Path, *, forks: bool) -> dict[str, object]:
+    """Runs of several kinds in a store, as they are read and listed."""
+    store = SqliteStore(path)
+    await run(AGENT, "Where?", store=store, run_id="answered")
+    short = AGENT.replace(model=ScriptedModel([act("look", place="Ulm")]))
+    with pytest.raises(Exception, match="the script is over"):
+        await run(short, "Where?", store=store, run_id="open", labels={"user": "ada"})
+    if forks:
+        await fork(AGENT, "answered", at=1, store=store, new_id="fork")
+    await store.post("open", b'{"event":"note","text":"hi","by":"Ada"}')
+    before = await content(store)
+    await store.close()
+    return before
+
+
+async def content(store: SqliteStore) -> dict[str, object]:
+    listed = await store.runs()
+    return {
+        "runs": listed,
+        "open": [info.run_id for info in await store.runs(status="open")],
+        "answered": [info.run_id for info in await store.runs(status="answered")],
+        "lines": {info.run_id: await store.read(info.run_id) for info in listed},
+        "texts": [
+            call.observation and call.observation.content
+            for info in listed
+            for call in (await read(info.run_id, store=store)).calls
+        ],
+    }
+
+
+@pytest.mark.parametrize(("version", "forks"), [(1, True), (4, True), (1, False), (3, False)])
+async def test_an_older_store_is_read_and_written(
+    version: int, forks: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "runs.sqlite"
+    before = await written(path, forks=forks)
+    age(path, version, forks=forks)
+    with caplog.at_level(logging.WARNING, "clew"):
+        store = SqliteStore(path)
+    assert f"was of an older format (version {version})" in caplog.text
+    assert await content(store) == before
+    assert [one.run_id for one in await list_runs(store=store, labels={"user": "ada"})] == ["open"]
+    assert await store.foreign("open")  # nothing shows that this user's processes wrote it
+    assert (await resume(AGENT, "open", store=store)).ok
+    assert (await run(AGENT, "Again?", store=store)).ok
+    for run_id in ["fork"] if forks else []:
+        await store.forget(run_id)
+    await store.forget("answered")
+    assert len((await read("open", store=store)).calls) == 1  # it has its blob still
+    assert await store.salvage() is None
+    await store.close()
+    caplog.clear()
+    await SqliteStore(path).close()
+    assert not caplog.text
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+async def test_the_id_of_a_message_is_not_given_again(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    await written(path, forks=True)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DELETE FROM inbox")  # it was taken
+    age(path, 1, forks=True)
+    store = SqliteStore(path)
+    await store.post("open", b'{"event":"note","text":"ho","by":"Ada"}')
+    assert [number for number, _ in await store.inbox("open")] == [2]
+    await store.close()
+
+
+async def test_a_damaged_store_of_an_older_format_is_damaged(tmp_path: Path) -> None:
+    """A name that no version had; it is read page by page, and nothing of it is changed."""
+    path = tmp_path / "runs.sqlite"
+    before = await written(path, forks=True)
+    age(path, 1, forks=True)
+    path.write_bytes(path.read_bytes().replace(b"epoch INTEGER", b"epocx INTEGER"))
+    bytes_before = path.read_bytes()
+    store = SqliteStore(path)
+    assert {info.run_id for info in await store.runs()} == {"answered", "open", "fork"}
+    assert await store.read("answered") == before["lines"]["answered"]  # type: ignore[index] - a dict
+    with pytest.raises(StoreError):
+        await store.create("new")
+    await store.close()
+    assert path.read_bytes() == bytes_before
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder everybody may look into, as pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+async def test_an_older_store_that_may_not_be_written_says_what_to_do(shared: Path) -> None:
+    path = shared / "runs.sqlite"
+    await written(path, forks=True)
+    age(path, 1, forks=True)
+    with read_only(shared), pytest.raises(StoreError, match=r"older format .* open a copy of it"):
+        SqliteStore(path)
