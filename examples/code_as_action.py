@@ -13,7 +13,11 @@ A scripted demonstration: a script plays the model, and the program and the tool
 
 from clew import Agent, MemoryStore, run_sync, sync, tool
 from clew.testing import ScriptedModel
-from clew_code.programs import run_code
+
+try:
+    from clew_code.programs import run_code
+except ModuleNotFoundError as missing:
+    raise SystemExit(f"{missing}: run make install WITH=code") from missing
 
 REPLY = """I add them up.
 ```python

@@ -18,7 +18,11 @@ import anyio
 
 from clew import Agent, MemoryStore, read, run
 from clew.testing import ScriptedModel, act, finish
-from clew_mcp import McpServer, mcp_tools
+
+try:
+    from clew_mcp import McpServer, mcp_tools
+except ModuleNotFoundError as missing:
+    raise SystemExit(f"{missing}: run make install WITH=mcp") from missing
 
 SERVER = '''
 from mcp.server.mcpserver import MCPServer

@@ -15,7 +15,11 @@ install WITH=strategies`. Prints:
 from clew import Agent, MemoryStore, run_sync, sync
 from clew.interfaces import Prompt
 from clew.testing import Move, ScriptedModel, finish, say
-from clew_strategies import AnswerVerdict, Reflexion, strategy_agent
+
+try:
+    from clew_strategies import AnswerVerdict, Reflexion, strategy_agent
+except ModuleNotFoundError as missing:
+    raise SystemExit(f"{missing}: run make install WITH=strategies") from missing
 
 
 def solve(prompt: Prompt) -> Move:

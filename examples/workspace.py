@@ -16,7 +16,11 @@ from pathlib import Path
 
 from clew import Agent, MemoryStore, run_sync, sync
 from clew.testing import ScriptedModel, act, finish
-from clew_code.workspace import workspace_tools
+
+try:
+    from clew_code.workspace import workspace_tools
+except ModuleNotFoundError as missing:
+    raise SystemExit(f"{missing}: run make install WITH=code") from missing
 
 EDIT = act("edit_file", path="sums.py", old_text="return a - b", new_text="return a + b")
 MODEL = ScriptedModel([act("grep", pattern="def add"), EDIT, finish("add() adds now.")])

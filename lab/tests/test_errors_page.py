@@ -19,6 +19,10 @@ PAGE = (ROOT / "docs" / "errors.md").read_text("utf-8")
 PACKAGES = sorted(path.name for path in ROOT.glob("packages/*/src/clew*") if path.is_dir())
 
 
+NAME = re.compile(r"`(?:[\w.]+\.)?(\w+)`")
+PATH = re.compile(r"`([\w.]+)\.(\w+)`")
+
+
 def every_class(base: type[ClewError]) -> Iterator[type[ClewError]]:
     for each in base.__subclasses__():
         yield each
@@ -41,7 +45,7 @@ def rows(heading: str, column: int = 0) -> dict[str, list[str]]:
     """The cells of the tables below a heading, by each name of their first one."""
     text = PAGE[PAGE.index(heading) :].partition("\n## ")[0]
     cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
-    return {name: row for row in cells for name in re.findall(r"`(\w+)`", row[column])}
+    return {name: row for row in cells for name in NAME.findall(row[column])}
 
 
 def values(alias: object) -> set[str]:
@@ -55,10 +59,20 @@ def test_every_class_has_a_row_with_its_own_first_sentence() -> None:
     assert listed.keys() == known.keys(), "give a new error a row, with what to do"
     by_row = {" ".join(row): row for row in listed.values()}
     for row in by_row.values():
-        told = [inspect.cleandoc(known[name].__doc__ or "") for name in re.findall(r"\w+", row[0])]
+        told = [inspect.cleandoc(known[name].__doc__ or "") for name in NAME.findall(row[0])]
         first = [" ".join(text.split("\n\n")[0].split()) for text in told]
         assert len(row) == 3
         assert any(text.startswith(row[1]) for text in first) or "Foreign" in row[0], row
+
+
+def test_every_class_is_imported_from_where_the_page_says() -> None:
+    public = (ROOT / "lab" / "tests" / "public_names.txt").read_text("utf-8").split()
+    known = classes()
+    for name, row in rows("## Raised in Python").items():
+        (module,) = (module for module, its in PATH.findall(row[0]) if its == name)
+        assert f"{module}.{name}" in public
+        with suppress(ImportError):  # an extra that is not installed
+            assert getattr(importlib.import_module(module), name) is known[name]
 
 
 @pytest.mark.parametrize(

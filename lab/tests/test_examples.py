@@ -6,6 +6,7 @@ for any text.
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -43,6 +44,29 @@ def test_an_example_prints_what_it_says(path: Path, tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert alike(printed_text(path), done.stdout), done.stdout
+
+
+WITHOUT = """\
+import runpy, sys
+sys.modules[sys.argv[1]] = None  # as if it were not installed
+runpy.run_path(sys.argv[2], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_names_the_package_that_it_lacks(path: Path) -> None:
+    if not (needs := re.findall(r"from (clew_(\w+))", path.read_text("utf-8"))):
+        return
+    ((module, name),) = needs
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, module, path],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(f".*{module}.*: run make install WITH={name}\n", done.stderr)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -5,6 +5,7 @@ when the first call is made.
 """
 
 from clew_mcp.agent_file_tables import server_of_table
+from clew_mcp.outcomes import SessionOver
 from clew_mcp.pin_changes import changes
 from clew_mcp.pins import PinFile, ServerPins, pin_file
 from clew_mcp.settings import McpAuth, McpServer, server_from
@@ -15,6 +16,7 @@ __all__ = [
     "McpServer",
     "PinFile",
     "ServerPins",
+    "SessionOver",
     "ask_server",
     "changes",
     "left_out",

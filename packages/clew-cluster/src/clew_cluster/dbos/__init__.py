@@ -3,8 +3,9 @@
 from clew.support.extras import missing_extra
 
 try:
+    from clew_cluster.dbos.dbos_queue import NotSetUpError
     from clew_cluster.dbos.driver import DbosDriver, serve, version_of
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "dbos", "clew-cluster") from missing
 
-__all__ = ["DbosDriver", "serve", "version_of"]
+__all__ = ["DbosDriver", "NotSetUpError", "serve", "version_of"]

@@ -17,6 +17,7 @@ from clew.models.resolve import (
     provider_of,
     resolve,
 )
+from clew.support.errors import TooLongError
 
 __all__ = [
     "OFFLINE",
@@ -26,6 +27,7 @@ __all__ = [
     "Provider",
     "ProviderInfo",
     "Rate",
+    "TooLongError",
     "aliases",
     "available",
     "default_model",

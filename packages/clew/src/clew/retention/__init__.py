@@ -12,6 +12,7 @@ from clew.concurrency.portal import twin
 from clew.retention.archive import Exported, export_runs
 from clew.retention.gc import STATUSES, STOPPED, GcReport, gc
 from clew.retention.importer import Imported, import_runs
+from clew.retention.integrity import EntryError
 from clew.retention.listing import Remark, RunState, run_ids
 from clew.retention.traces import read_trace, trace, trace_entry
 from clew.retention.verify import Verification, verify
@@ -19,6 +20,7 @@ from clew.retention.verify import Verification, verify
 __all__ = [
     "STATUSES",
     "STOPPED",
+    "EntryError",
     "Exported",
     "GcReport",
     "Imported",

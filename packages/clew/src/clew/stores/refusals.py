@@ -24,7 +24,6 @@ __all__ = [
     "missing_blob",
     "newer",
     "no_base",
-    "older",
     "refusal",
     "still_shared",
     "unknown_run",
