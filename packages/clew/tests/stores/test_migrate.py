@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def age(path: Path, version: int, *, forks: bool) -> None:
         file.execute(f"PRAGMA user_version = {version}")
 
 
-async def written(path: Path, *, forks: bool) -> dict[str, object]:
+async def written(path: Path, *, forks: bool) -> dict[str, Any]:
     """Runs of several kinds in a store, as they are read and listed."""
     store = SqliteStore(path)
     await run(AGENT, "Where?", store=store, run_id="answered")
@@ -54,7 +55,7 @@ async def written(path: Path, *, forks: bool) -> dict[str, object]:
     return before
 
 
-async def content(store: SqliteStore) -> dict[str, object]:
+async def content(store: SqliteStore) -> dict[str, Any]:
     listed = await store.runs()
     return {
         "runs": listed,
@@ -118,7 +119,7 @@ async def test_a_damaged_store_of_an_older_format_is_damaged(tmp_path: Path) -> 
     bytes_before = path.read_bytes()
     store = SqliteStore(path)
     assert {info.run_id for info in await store.runs()} == {"answered", "open", "fork"}
-    assert await store.read("answered") == before["lines"]["answered"]  # type: ignore[index] - a dict
+    assert await store.read("answered") == before["lines"]["answered"]
     with pytest.raises(StoreError):
         await store.create("new")
     await store.close()
