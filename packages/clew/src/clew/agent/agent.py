@@ -48,6 +48,7 @@ from clew.stores import Where
 from clew.support.arguments import check_number
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
+from clew.support.html import html_table
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
@@ -59,6 +60,14 @@ B = TypeVar("B")
 D = TypeVar("D", default=Any)
 """The type of the deps that its runs are given."""
 Made = TypeVar("Made", bound="Agent[Any]")
+
+
+class _Signature:
+    """What notebooks show of the class: `__new__` takes any name, to say which is near."""
+
+    def __get__(self, _: object, owner: type[object]) -> inspect.Signature:
+        made = inspect.signature(owner.__init__)
+        return made.replace(parameters=[*made.parameters.values()][1:])
 
 
 @dataclass(frozen=True)
@@ -150,6 +159,15 @@ class Agent(Generic[A_co, D]):
         """Its model, its codec and its tools; `spec` has all of it."""
         tools = ", ".join(tool.name for tool in self.tools) or "none"
         return f"<Agent {self.parts.model.info.name}, {self.parts.codec.name}, tools: {tools}>"
+
+    __signature__ = _Signature()
+
+    def _repr_html_(self) -> str:
+        """Its model, codec and limits, its tools with their effects, for a notebook."""
+        rows: list[tuple[str, object]] = [("model", self.parts.model.info.name)]
+        rows += [("codec", self.parts.codec.name), ("limits", self.limits)]
+        rows += [(it.name, f"{it.effect}: {one_line(it.description)}") for it in self.tools]
+        return html_table([*rows, *(("warning", each) for each in self.warnings)])
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         """Raise `ConfigError` for a setting that an agent does not have: the name may be near."""

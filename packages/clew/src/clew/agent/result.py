@@ -13,11 +13,11 @@ from clew.core.pending import PendingApproval
 from clew.core.trajectory import Call
 from clew.guards.links import OutsideLink
 from clew.support.errors import ConfigError, NotAnsweredError
+from clew.support.html import html_table
 from clew.support.json_values import text_or_json
 from clew.support.parts import short_repr
 from clew.support.short_text import one_line
 
-_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _ARGS_CHARS = 120
 """So much of a held call's arguments stands in a line."""
 
@@ -106,8 +106,7 @@ class BaseResult:
         rows += [(f"[{piece.doc_id}]", f"{piece.source}: {piece.text}") for piece in self.cited]
         rows += [("link from outside", link.address) for link in self.links]
         rows += [("steps", self.steps), ("tokens", self.usage.tokens), ("run", self.run_id)]
-        cells = (f"<tr><th>{_html(k)}</th><td>{_html(v)}</td></tr>" for k, v in rows)
-        return f"<table>{''.join(cells)}</table>"
+        return html_table(rows)
 
     def with_references(self) -> str:
         """The text as it may be shown, a number for each citation, and the list at its end.
@@ -262,8 +261,3 @@ def _waits(each: PendingApproval) -> str:
     """A held call in a few words: what it would do, and why it waits."""
     args = one_line(encode(each.args).decode(), _ARGS_CHARS)
     return one_line(f"{each.tool}({args}), call {each.call}: {each.why}")
-
-
-def _html(value: object) -> str:
-    """A value as text that no browser takes for markup."""
-    return str(value).translate(_MARKUP)

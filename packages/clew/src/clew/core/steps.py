@@ -34,6 +34,8 @@ from clew.core.events import (
     Usage,
     encode,
 )
+from clew.support.html import html_table
+from clew.support.json_values import text_or_json
 
 Notice: TypeAlias = Note | Landing | Forked | Changed | Compacted | Rewound
 """A remark for the model between an observation and its next thought."""
@@ -210,6 +212,14 @@ class Call(msgspec.Struct, eq=False, gc=False):
         return f"{self.action.name}.call"
 
     @property
+    def row(self) -> tuple[str, str]:
+        """Its key, and what was called and came of it, as a table has it."""
+        args = ", ".join(f"{name}={value!r}" for name, value in self.args.items())
+        seen = self.observation
+        came = "…" if seen is None else text_or_json(seen.content)
+        return self.key, f"{self.action.name}({args}) → {came}"
+
+    @property
     def changed(self) -> bool:
         """Whether it changed the world, or may have."""
         if (seen := self.observation) is None:
@@ -282,6 +292,17 @@ class Step(msgspec.Struct, gc=False):
     model wrote."""
     gathered: tuple[Call, ...] = ()
     """Calls of earlier steps that were put off until now."""
+
+    def _repr_html_(self) -> str:
+        """What was thought and called, for a notebook."""
+        return html_table(self.rows)
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What was thought, and a row for each call, as a table has them."""
+        thought = self.thought
+        text = "" if thought is None else thought.fault or thought.text
+        return [*([(f"step {self.number}", text)] if text else []), *(it.row for it in self.calls)]
 
     @property
     def all_calls(self) -> tuple[Call, ...]:

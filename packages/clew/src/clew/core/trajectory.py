@@ -47,6 +47,8 @@ from clew.core.events import (
 )
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
 from clew.support.errors import StoreError
+from clew.support.html import html_table
+from clew.support.json_values import text_or_json
 from clew.support.short_text import cut, one_line
 
 REQUEST: Final = "request"
@@ -140,6 +142,14 @@ class Trajectory:
         goal = repr(cut(self.goal, GLANCE))
         size = f"{len(self.steps)} steps, {len(self.entries)} entries"
         return f"<Trajectory {self.run_id} {goal}: {status}, {size}>"
+
+    def _repr_html_(self) -> str:
+        """The question, all steps and how it ended, for a notebook."""
+        stop = self.stop
+        rows = [(f"run {self.run_id}", self.visible_goal or self.goal)]
+        rows += [row for step in self.steps for row in step.rows]
+        answer = "" if stop is None else f"{stop.reason}\n{text_or_json(stop.answer)}".strip()
+        return html_table([*rows, ("open" if stop is None else stop.status, answer)])
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
