@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import pytest_clew
 from clew_testing.servers import OpenAIServer, Say
 
 pytest_plugins = ["pytester"]
@@ -52,7 +53,7 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 def outcome(project: pytest.Pytester, program: str, *options: str) -> pytest.RunResult:
     project.makepyfile(test_letters=HEAD + program)
-    return project.runpytest_inprocess("-p", "pytest_clew", "-p", "no:cacheprovider", *options)
+    return project.runpytest_inprocess("-p", "no:cacheprovider", *options, plugins=[pytest_clew])
 
 
 @pytest.mark.parametrize(
@@ -235,4 +236,4 @@ def test_the_example_of_the_page_passes(project: pytest.Pytester) -> None:
         r"```python\n((?:(?!```).)*def test_bread.*?)```", PAGE.read_text("utf-8"), re.DOTALL
     )
     project.makepyfile(test_prices=program)
-    project.runpytest_inprocess("-p", "pytest_clew").assert_outcomes(passed=1)
+    project.runpytest_subprocess("-p", "pytest_clew").assert_outcomes(passed=1)

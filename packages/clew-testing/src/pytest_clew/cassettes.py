@@ -26,7 +26,7 @@ class Session:
     def model(self, model: str | Model, **options: Any) -> Model:
         """The model of this name, or this model, recorded or played."""
         if self.cassette is None:
-            self.cassette = Cassette(self.path, self.record, self.names)
+            self.cassette = Cassette(self.path, record=self.record, names=self.names)
         if isinstance(model, str):
             return self.cassette.model(model, lambda: self._opened(resolve(model, **options)))
         return self.cassette.model(model.info.name, lambda: self._opened(model))

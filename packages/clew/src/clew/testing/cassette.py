@@ -8,7 +8,7 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ import msgspec
 from clew.core.events import Json, Rates, Reply, encode
 from clew.core.interfaces import Model, ModelInfo, OnText, Part, Prompt
 from clew.core.redaction import redact
+from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, ModelError
 from clew.support.model_settings import NOTHING_SET, ModelSettings, refuse_settings
 from clew.testing.json_difference import first_difference
@@ -52,7 +53,6 @@ class _File(msgspec.Struct):
     exchanges: list[_Exchange]
 
 
-@dataclass
 class Cassette:
     """The replies in the file at `path`; with `record` they are asked for, and written by `save`.
 
@@ -61,15 +61,15 @@ class Cassette:
     was not recorded: a run may have gone on without that reply.
     """
 
-    path: Path
-    record: bool = False
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
-    problem: str = field(default="", init=False)
-    _file: _File = field(init=False, repr=False)
-    _played: set[int] = field(default_factory=set[int], init=False, repr=False)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, path: Path, *, record: bool = False, names: Mapping[str, str] | None = None
+    ) -> None:
         """Read the file. Raises `ConfigError` where it is missing or no cassette."""
+        check_argument("path", path, Path, "the path of a file")
+        check_argument("record", record, bool, "True or False")
+        self.path, self.record, self.names = path, record, dict(names or {})
+        self.problem = ""
+        self._played = set[int]()
         if self.record:
             self._file = _File(FORMAT, {}, [])
             return
