@@ -9,7 +9,7 @@ from clew_evals.clusters import Cluster, clusters, example_runs
 from clew_evals.dataset import read_dataset
 from clew_evals.estimate import Estimate
 from clew_evals.expected import check_gold
-from clew_evals.export import report_document, table_csv, trials_csv
+from clew_evals.export import report_document, table_csv, trial_rows, trials_csv
 from clew_evals.judge import Judge, judge_prompt, judging
 from clew_evals.matrix import GOLD, SHIPPED, plan_of, read_matrix
 from clew_evals.measures import counted, paired
@@ -80,6 +80,7 @@ __all__ = [
     "right",
     "score",
     "table_csv",
+    "trial_rows",
     "trials_csv",
     "wilson",
 ]

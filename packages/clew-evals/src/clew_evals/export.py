@@ -16,9 +16,17 @@ FORMULA: Final = ("=", "+", "-", "@", "\t")
 """What a text begins with that a spreadsheet would reckon out: an apostrophe goes before it."""
 
 
+def trial_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
+    """A row for each trial, with everything known about it, as values that JSON has.
+
+    All rows have the same names, as the columns of `trials_csv` do.
+    """
+    return list(map(_trial, outcomes))
+
+
 def trials_csv(outcomes: Iterable[Outcome]) -> str:
     """A CSV row for each trial, with everything known about it."""
-    rows = list(map(_trial, outcomes))
+    rows = trial_rows(outcomes)
     return _csv(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
 
 
@@ -43,7 +51,7 @@ def report_document(
     """The whole report as one document."""
     return {
         "about": msgspec.to_builtins(about),
-        "tables": [_table_json(table) for table in tables],
+        "tables": [table.to_json() for table in tables],
         "clusters": [
             {
                 "kind": cluster.kind,
@@ -52,17 +60,7 @@ def report_document(
             }
             for cluster in clusters(outcomes)
         ],
-        "trials": list(map(_trial, outcomes)),
-    }
-
-
-def _table_json(table: Table) -> dict[str, Json]:
-    return {
-        "name": table.name,
-        "title": table.title,
-        "columns": [{"name": column.name, "form": column.form} for column in table.columns],
-        "rows": list(table.rows),
-        "note": table.note,
+        "trials": trial_rows(outcomes),
     }
 
 

@@ -49,6 +49,21 @@ class Table(Value, frozen=True):
     rows: tuple[tuple[Json, ...], ...]
     note: str = ""
 
+    def dicts(self) -> list[dict[str, Json]]:
+        """The rows by the names of their columns, as a data frame takes them."""
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+    def to_json(self) -> dict[str, Json]:
+        """All of it as values that JSON has."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": [{"name": column.name, "form": column.form} for column in self.columns],
+            "rows": list(self.rows),
+            "note": self.note,
+        }
+
     def formatted_rows(self) -> list[list[str]]:
         """The rows formatted for people."""
         return [

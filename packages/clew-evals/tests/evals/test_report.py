@@ -22,7 +22,7 @@ from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox.calc import calc
 from clew_evals.cli.eval_report import report
 from clew_evals.clusters import clusters, common_answers
-from clew_evals.export import table_csv, trials_csv
+from clew_evals.export import table_csv, trial_rows, trials_csv
 from clew_evals.measures import paired
 from clew_evals.outcome import About, Counted, GoldScore, Outcome
 from clew_evals.overview import overview
@@ -314,3 +314,22 @@ def test_the_command_line_begins_without_the_extra_and_names_it() -> None:
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("[]\n", 2)
     assert done.stderr == f"clew: numpy is not installed: run {install('reports', 'clew-evals')}\n"
+
+
+def test_rows_are_values_of_json_and_those_of_the_csv() -> None:
+    outcomes = [one("-a", True), one("-b", False, answer={"n": [1, None]})]
+    rows = trial_rows(outcomes)
+    assert json.loads(json.dumps(rows)) == rows
+    read = list(csv.DictReader(io.StringIO(trials_csv(outcomes))))
+    assert [[*row] for row in rows] == [[*row] for row in read]
+    assert [row["passed"] for row in rows] == [True, False]
+    assert rows[1]["answer"] == {"n": [1, None]}
+
+
+def test_a_table_gives_its_rows_by_the_names_of_their_columns() -> None:
+    heads = (Column("who"), Column("share", "share"))
+    table = Table("t", "T", heads, (("ada", 0.5), ("bob", None)))
+    assert table.dicts() == [{"who": "ada", "share": 0.5}, {"who": "bob", "share": None}]
+    made = table.to_json()
+    assert json.loads(json.dumps(made))["rows"] == [["ada", 0.5], ["bob", None]]
+    assert made["columns"] == [{"name": "who", "form": "text"}, {"name": "share", "form": "share"}]
