@@ -3,7 +3,7 @@
 The model `offline` is a set of fixed rules, no language model. Put "openai:gpt-4.1-mini" in its
 place, with a key in the environment, and nothing else changes. Prints:
 
-    21 – Mary Shelley: She was born in London on 30 August 1797 and … 1 January 1818, …
+    20 – Mary Shelley: She was born in London on 30 August 1797 and … 1 January 1818, …
     (answered by clew's offline rules, not by a language model)
     [doc_6] mary-shelley.md
     [doc_4] frankenstein.md

@@ -77,11 +77,17 @@ HOPS = [
     ("When did the mother of the author of Frankenstein die?", "1797 – ", 3, "mary-shelley.md"),
 ]
 OVER_FACTS = [
-    ("How old was Mary Shelley when she died?", "1851 - 1797 = 54 (by calendar years)"),
-    ("At what age did Bram Stoker die?", "1912 - 1847 = 65 (by calendar years)"),
-    ("How long did Ada Lovelace live?", "1852 - 1815 = 37 (by calendar years)"),
+    (
+        "How old was Mary Shelley when she died?",
+        "1851 - 1797 - 1 = 53 (that year's birthday was still to come",
+    ),
+    ("At what age did Bram Stoker die?", "1912 - 1847 - 1 = 64 (that"),
+    ("How long did Ada Lovelace live?", "1852 - 1815 - 1 = 36 (that"),
     ("What is the year Frankenstein's author was born minus 1700?", "1797 - 1700 = 97"),
-    ("How old was Charles Darwin when On the Origin of Species was published?", "1859 - 1809 = 50"),
+    (
+        "How old was Charles Darwin when On the Origin of Species was published?",
+        "1859 - 1809 = 50 (that year's birthday was over)",
+    ),
     (
         "How many years after the publication of Frankenstein did Mary Shelley die?",
         " = 33 (by",
@@ -118,7 +124,7 @@ AT_ONCE = [
     ("Who wrote Frankenstein, and when did Lord Byron die?", ["Mary Shelley", "19 April 1824"], 2),
     ("When was Ada Lovelace born and when did she die?", ["10 December 1815", "1852"], 2),
     ("When were Bram Stoker and Napoleon born?", ["1847", LOOKED], 2),
-    ("How old was Mary Shelley when she died?", ["1851 - 1797 = 54"], 2),
+    ("How old was Mary Shelley when she died?", ["1851 - 1797 - 1 = 53"], 2),
     ("Who is Ada Lovelace, and who was the?", ["mathematician", LOOKED], 1),
 ]
 NOTHING = [
@@ -375,7 +381,7 @@ async def test_later_questions_know_what_was_spoken_of(agent: Agent) -> None:
     first = await run(agent, "Who wrote Frankenstein?", store=store)
     for question, said in (
         ("And when did she die?", "1 February 1851"),
-        ("How old was she when she died?", "1851 - 1797 = 54"),
+        ("How old was she when she died?", "1851 - 1797 - 1 = 53"),
         ("Who was her mother?", "Mary Wollstonecraft"),
         ("How long is the Thames?", "346 kilometres"),
         ("Into which sea does it flow?", "into the North Sea"),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from clew import (
@@ -32,6 +33,7 @@ from clew import (
 )
 from clew.agent_files import load_agent
 from clew.guards import Provenance
+from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 from clew.testing import ScriptedModel, act, finish
 
 pytestmark = pytest.mark.both_loops
@@ -151,3 +153,31 @@ def test_an_agent_of_a_file_has_its_store(tmp_path: Path) -> None:
     agent, where = load_agent(file)
     assert agent.store == where
     assert load_agent(file, store="other.sqlite").agent.store == "other.sqlite"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "later"])
+async def test_a_run_taken_up_whose_provider_fails_is_logged_as_left_open(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, late: bool
+) -> None:
+    asked: list[str] = []
+
+    class Down:
+        info = ModelInfo("down:x")
+
+        async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+            asked.append(prompt.purpose)
+            if late and len(asked) > 1:
+                await served.wait()
+            raise ModelError("no such key")
+
+    served = anyio.Event()
+    agent = Agent(Down(), store=tmp_path / "own.sqlite")
+    with pytest.raises(ModelError):
+        await run(agent, "?", run_id="left")
+    async with serving(agent) as app:
+        served.set()
+        await app.wait()
+    assert len(asked) == 2
+    (told,) = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert told.getMessage().startswith("run left stays open: resume it")
+    assert "no such key" in caplog.text

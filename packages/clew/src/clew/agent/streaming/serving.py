@@ -15,7 +15,7 @@ import anyio
 from clew.agent.agent import Agent
 from clew.agent.compare import as_begun
 from clew.agent.streaming.start import start
-from clew.agent.streaming.tasks import RunTask, tasks_here
+from clew.agent.streaming.tasks import RunTask, task_of, tasks_here
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.redaction import redact
@@ -112,9 +112,13 @@ async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator
         try:
             for run_id, agent in await _left(opened, agents):
                 try:
-                    await (await start(agent, run_id=run_id, store=store)).aclose()
+                    events = await start(agent, run_id=run_id, store=store)
+                    await events.aclose()
+                    events.raise_error()
                 except ClewError as error:
-                    LOG.warning("run %s is not taken up: %s", run_id, error)
+                    LOG.error("run %s stays open: resume it: %s", run_id, error)  # noqa: TRY400 - its message says what to do
+                if (task := task_of((location_of(opened), run_id))) is not None:
+                    task.leave_alone()
             yield here
         finally:
             await here.stop()

@@ -5,6 +5,7 @@ to end: an effect that has begun is seen to its end and recorded, and the run st
 that just ends cancels all of its tasks, those of tools too: then such an effect is in doubt.
 """
 
+import logging
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
@@ -27,6 +28,8 @@ from clew.support.errors import ClewError
 from clew.support.live import LIVE
 from clew.support.resources import without_resources
 
+LOG: Final = logging.getLogger("clew")
+
 Begun: TypeAlias = Callable[[], None]
 """Says that the run is open for work, or waits for whoever has it."""
 
@@ -47,6 +50,7 @@ class RunTask(Generic[A_co]):
         self.result: Result[A_co] | None = None
         self.error: Exception | None = None
         self.loop = anyio.lowlevel.current_token()
+        self._alone = False
         self._work = work
         self._own = OwnTask(self._until_end())
         with _LOCK:
@@ -60,8 +64,10 @@ class RunTask(Generic[A_co]):
     async def _until_end(self) -> None:
         try:
             self.result = await self._work(self._begin)
-        except Exception as error:  # noqa: BLE001 - whoever follows gets it
+        except Exception as error:
             self.error = error
+            if not FOLLOWERS.get(self.key) and self.opened:
+                LOG.exception("run %s stays open: resume it", self.key[1])
         finally:
             self._end()
 
@@ -91,6 +97,10 @@ class RunTask(Generic[A_co]):
     def over(self) -> bool:
         """Whether nothing more comes of it; its event loop may be gone."""
         return self.ended.is_set or not self._own.end.alive
+
+    def leave_alone(self) -> None:
+        """Nobody waits for it: what ends the work is logged, too."""
+        self._alone = True
 
     def cancel(self) -> None:
         """Tell it to stop, in its own event loop."""

@@ -244,16 +244,26 @@ def _followed(steps: list[dict[str, str]], prompt: Prompt) -> _Answer:
             text = text.replace(f"#{number}", value.replace(",", "") if sums else value)
         if steps[-1]["tool"] == "calc" and not sums and english.QuestionFocus(text).kind == "what":
             text = f"how much is {text}"
-        answer = _worked_out(text, prompt) if sums else _looked_up(text, prompt)
+        days = english.full_years(text, claims) if sums and _asks_age(steps) else None
+        answer = (
+            _worked_out(days[0] if days else text, prompt) if sums else _looked_up(text, prompt)
+        )
         if answer.value is None:
             return _Answer(None, (*answer.claims, *claims))
         values.append(answer.value)
         years = " (by calendar years)" if sums and "the year" in str(steps) else ""
+        years = f" ({days[1]})" if days else years
         claims += (f"{claim}{years}" for claim in answer.claims)
     if choice := dict(english.FORMS["choice"].findall(steps[-1].get("hint", ""))):
         sign = "" if values[-1] == "0" else "below" if values[-1].startswith("-") else "above"
         values.append(choice.get(sign, "neither"))
     return _Answer(values[-1], tuple(dict.fromkeys(claims)))
+
+
+def _asks_age(steps: list[dict[str, str]]) -> bool:
+    """Whether a plan wants the years of one life, and not who comes first."""
+    births = [one for one in steps if "born" in one.get("do", "")]
+    return len(births) == 1 and not english.FORMS["choice"].search(steps[-1].get("hint", ""))
 
 
 def _worked_out(question: str, prompt: Prompt) -> _Answer:

@@ -22,6 +22,7 @@ _STOP: Final = frozenset(_E["stop"].split()).union(_COUNTS)
 _CONCEPT: Final[dict[str, str]] = {
     word: group.split()[0] for group in _E["irregular"] + _E["same"] for word in group.split()
 }
+_MONTHS: Final = [name.lower() for name in _E["insets"]["MONTHS"].split("|")]
 _ACTS: Final = frozenset(group.split()[0] for group in _E["same"])
 """What can be asked of a thing: it stands where the answer does."""
 _ENDINGS: Final = {"ies": "y", "ied": "y", "ing": "", "ed": "", "al": "", "s": ""}
@@ -90,6 +91,34 @@ def arithmetic(question: str) -> str:
     text = re.sub(r"\w+", lambda word: _COUNTS.get(word[0].lower(), word[0]), text)
     works = FORMS["works"].search(text) and FORMS["expression"].fullmatch(text)
     return text if works else ""
+
+
+def full_years(difference: str, claims: list[str]) -> tuple[str, str] | None:
+    """An age as the difference of two years, less one before the birthday, and a note of that.
+
+    None where the sentences do not give both days.
+    """
+    years = re.fullmatch(r"(\d{4}) - (\d{4})", difference)
+    text = " ".join(claims)
+    days = [_days_of(year, text) for year in years.groups()] if years else []
+    if years is None or years[1] < years[2] or not all(len(each) == 1 for each in days):
+        return None
+    then, birth = (each.pop() for each in days)
+    if then < birth:
+        return f"{difference} - 1", "that year's birthday was still to come"
+    return difference, "that year's birthday was over"
+
+
+def _days_of(year: str, text: str) -> set[tuple[int, int]]:
+    """The days of a year that a text names, as month and day."""
+    days = (match for match in FORMS["day"].finditer(text) if match["year"] == year)
+    return {
+        (
+            _MONTHS.index((match["month"] or match["month_first"]).lower()),
+            int(match["day"] or match["then"]),
+        )
+        for match in days
+    }
 
 
 def continued(question: str, before: str) -> str:
