@@ -324,7 +324,7 @@ def rewritten(name: str, form: Format, turn: Turn) -> str:
     tool = next(
         (tool for tool in form.tools if tool.name == recorded.name), form.prompt_spec.finish
     )
-    args = dict(zip(tool.parameters["properties"], recorded.args, strict=True))
+    args = dict(zip(tool.parameters["required"], recorded.args, strict=True))
     if name == "json":
         return json.dumps({"thought": recorded.thought, "action": recorded.name, "args": args})
     text = json.dumps(args)

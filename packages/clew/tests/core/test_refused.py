@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from clew import Agent, ConfigError, Limits, MemoryStore, ModelSettings, run, tool
+from clew import Agent, ConfigError, Limits, MemoryStore, run, tool
+from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.scenarios import Point
 
@@ -60,6 +61,16 @@ def test_what_a_limit_asks_for_instead_of_a_wrong_number_is_what_it_takes(
         assert told.endswith(" from 0 on")
 
 
+class SetTo:
+    """A model of one's own, with a setting that JSON cannot carry."""
+
+    def __init__(self, setting: Any) -> None:
+        self.info = ModelInfo("own:model", params={"top": setting})
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        raise AssertionError(prompt, on_text)
+
+
 class Loud(enum.Enum):
     A = "a"
 
@@ -73,14 +84,8 @@ class Loud(enum.Enum):
         ({"fallback": {1: "one"}}, "fallback"),
         ({"fallback": Point(1, 2)}, "fallback"),
         ({"fallback": "half \ud83d"}, "fallback"),
-        (
-            {"model": ScriptedModel([], settings=ModelSettings(extra={"top": {1}}))},
-            "the model's settings",
-        ),
-        (
-            {"model": ScriptedModel([], settings=ModelSettings(extra={"t": object()}))},
-            "the model's settings",
-        ),
+        ({"model": SetTo({1})}, "the model's settings"),
+        ({"model": SetTo(object())}, "the model's settings"),
         ({"settings": {"seed": 1}}, "settings is {'seed': 1}"),
         ({"tries": "2"}, "tries is '2': give 0 or more"),
         ({"tries": 1.5}, "tries is 1.5: give 0 or more"),

@@ -16,7 +16,7 @@ from clew.core.codec import Codec, PromptSpec, Shape
 from clew.core.events import AgentSpec, Thought
 from clew.core.interfaces import Calls, Prompt, Store
 from clew.core.trajectory import Trajectory
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, StoreError
 
 SECTIONS: Final = {
     "head": "the head",
@@ -94,7 +94,10 @@ async def as_asked(agent: Agent[A_co], record: Trajectory, store: Store) -> Agen
     spec = record.spec or record.started.spec
     if not spec.prompt_blob or not asks_outcome(agent.engine.prompt_spec):
         return agent
-    prompt_spec, _ = recorded_prompt_spec(await store.blob(spec.prompt_blob))
+    try:
+        prompt_spec, _ = recorded_prompt_spec(await store.blob(spec.prompt_blob))
+    except StoreError:  # it is lost: then the prompts are held against their hashes
+        return agent
     if asks_outcome(prompt_spec):
         return agent
     return agent.replace(prompt=agent.parts.instructions.replace(outcome=False))
