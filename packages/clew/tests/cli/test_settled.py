@@ -71,7 +71,10 @@ def test_a_call_of_unknown_outcome_is_settled(desk: str) -> None:
     with OpenAIServer(replies) as server:
         asked = clew("ask", "Write.", "--agent", desk, "--json", env=env(server))
         run_id = asked.document["run_id"]
-        done = clew("settle", f"{run_id}:1.1", "--done", "--why", "Ada has it", env=env(server))
+        for named in ("nobody:1.1", "1.1"):
+            wrong = clew("settle", named, "--done", env=env(server))
+            assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
+        done = clew("settle", "last:1.1", "--done", "--why", "Ada has it", env=env(server))
         assert done.code == 0
         again = clew("settle", f"{run_id}:1.1", "--not-done", env=env(server))
         assert (again.code, again.out) == (2, "")

@@ -14,7 +14,7 @@ from clew.cli.carry_on import carry_on
 from clew.cli.leave_ruling import LeftRuling
 from clew.cli.options import DEBUG, STORE
 from clew.cli.safe_text import inert
-from clew.cli.store_option import existing, store_location
+from clew.cli.store_option import existing, find_run, store_location
 
 
 @click.command()
@@ -26,8 +26,9 @@ from clew.cli.store_option import existing, store_location
 def answer(context: click.Context, call: str, result: str, store: str | None) -> int:
     """Give RESULT (JSON, or a text) for a call that is performed elsewhere, and go on.
 
-    CALL is its id in `clew approvals`, or RUN:2.1.
+    CALL is its id in `clew approvals`, or RUN:2.1, where RUN may be `last`.
     """
+    call = anyio.run(_meant, call, store)
     give = partial(
         give_answer, call, json_or_text(result), by=person(), store=store_location(store)
     )
@@ -52,7 +53,11 @@ def settle(
     *,
     done: bool,
 ) -> int:
-    """Say what came of CALL (RUN:2.1), of which nobody knew whether it happened, and go on."""
+    """Say what came of CALL, of which nobody knew whether it happened, and go on.
+
+    CALL is its id in `clew approvals`, or RUN:2.1, where RUN may be `last`.
+    """
+    call = anyio.run(_meant, call, store)
     value = None if result is None else json_or_text(result)
     word = partial(
         settle_call, call, done=done, result=value, why=why, by=person(),
@@ -60,6 +65,13 @@ def settle(
     )  # fmt: skip
     anyio.run(word)
     return _go_on(context, call, "is settled.", store)
+
+
+async def _meant(call: str, store: str | None) -> str:
+    """The id of the call that a person names: its run may be `last`, or a part of its id."""
+    named = approval_id(call).run_id
+    async with existing(store) as opened:
+        return f"{await find_run(opened, named)}{call.removeprefix(named)}"
 
 
 def _go_on(context: click.Context, call: str, text: str, store: str | None) -> int:
