@@ -1,5 +1,6 @@
 """Labels and an owner: on record, inherited, listed, filtered, and another's run is not found."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import clew as package
 from clew import (
     Agent,
     ConfigError,
@@ -23,9 +25,12 @@ from clew import (
     fork,
     list_runs,
     pending_approvals,
+    prompt_of,
     read,
+    replay,
     result_of,
     resume,
+    rewind,
     rule,
     run,
     submit,
@@ -150,7 +155,36 @@ READING: dict[str, Callable[[str, Store, str], Awaitable[Any]]] = {
         holding(), run_id, store=store, owner=owner
     ),
     "follow": _entries,
+    "replay": lambda run_id, store, owner: replay(holding(), run_id, store=store, owner=owner),
+    "prompt_of": lambda run_id, store, owner: prompt_of(run_id, store=store, owner=owner),
 }
+"""What asks for a run, and may be asked of one that waits; a rewind may not."""
+
+
+def test_whatever_asks_for_a_run_can_be_told_whose_it_must_be() -> None:
+    asks = [
+        name
+        for name in package.__all__
+        if callable(made := getattr(package, name))
+        and not isinstance(made, type)
+        and inspect.signature(made).parameters.keys() & {"run_id", "approval", "call"}
+    ]
+    assert len(asks) > 12
+    assert [
+        name for name in asks if "owner" not in inspect.signature(getattr(package, name)).parameters
+    ] == []
+
+
+async def test_anothers_run_is_not_rewound() -> None:
+    store = MemoryStore()
+    script = [act("send", text="x"), finish("sent")]
+    agent = Agent(ScriptedModel(script), [send], guards=[Provenance("off")])
+    await run(agent, "Q?", store=store, run_id="theirs", owner="bob")
+    with pytest.raises(RunNotFoundError):
+        await rewind("theirs", to=1, lesson="Ask first.", store=store, owner="ada")
+    assert await store.inbox("theirs") == []
+    await rewind("theirs", to=1, lesson="Ask first.", store=store, owner="bob")
+    assert len(await store.inbox("theirs")) == 1
 
 
 @pytest.mark.parametrize("name", READING)

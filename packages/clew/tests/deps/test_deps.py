@@ -197,9 +197,9 @@ def look_elsewhere(order: str) -> str:
 async def test_a_run_whose_parts_want_them_does_not_begin_without(
     fields: dict[str, Any], part: str
 ) -> None:
-    agent = Agent[str, Any](ScriptedModel([finish("x")]), **fields)
+    agent, store = Agent[str, Any](ScriptedModel([finish("x")]), **fields), MemoryStore()
     with pytest.raises(ConfigError, match=rf"{part} takes RunContext\[Shop\]\): give deps="):
-        await run(agent, "?", store=(store := MemoryStore()))
+        await run(agent, "?", store=store)
     assert await list_runs(store=store) == []
     with pytest.raises(ConfigError, match=rf"{part} takes RunContext\[Shop\], and .* 3 \(int\)"):
         await run(agent, "?", store=store, deps=3)

@@ -2,6 +2,7 @@
 
 import asyncio
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,17 +15,20 @@ from clew import (
     Entry,
     MemoryStore,
     ModelError,
+    RunContext,
     StoreError,
     Token,
     cancel,
     follow,
     read,
+    result_of,
     resume,
     run,
     serving,
     start,
     stream,
     sync,
+    tool,
 )
 from clew.interfaces import Prompt
 from clew.stores import RunBusyError
@@ -290,3 +294,35 @@ async def test_a_run_that_another_process_has_is_followed() -> None:
     with pytest.raises(RunBusyError):
         await start(one, run_id="r", store=store, take_over=True)
     await release_quietly(store, lock)
+
+
+class BadEar(Ear):
+    """A listener that hears progress too, and fails at each entry."""
+
+    def entry(self, entry: Entry) -> None:
+        raise RuntimeError(f"entry {entry.seq}")
+
+    def progress(self, call: str, text: str) -> None:
+        self.heard.append((call, text))
+
+
+async def test_who_joins_hears_progress_and_a_listener_that_fails_ends_nothing() -> None:
+    begun, go, store, ear = anyio.Event(), anyio.Event(), MemoryStore(), BadEar()
+
+    @tool(effect="read")
+    async def dig(ctx: RunContext[None]) -> str:
+        """Dig."""
+        begun.set()
+        await go.wait()
+        ctx.progress("half of it")
+        return "dug"
+
+    digging = agent(act("dig"), say("It is dug."), tools=[dig])
+    await start(digging, "Dig.", store=store, run_id="r")
+    await begun.wait()
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(resume, digging, "r", store=store, listener=ear))
+        await anyio.wait_all_tasks_blocked()
+        go.set()
+    assert ear.heard == [("1.1", "half of it"), "It", " is", " dug."]
+    assert (await result_of(digging, "r", store=store)).answer == "It is dug."

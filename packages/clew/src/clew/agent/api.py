@@ -28,7 +28,6 @@ from clew.core.codec import Codec, Shape
 from clew.core.events import Json
 from clew.core.fork import find_fork_point
 from clew.core.interfaces import Listener, Store
-from clew.core.journal import load
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
@@ -181,15 +180,21 @@ async def result_of(
 
 
 async def replay(
-    agent: Agent[Any], run_id: str, *, store: Where = None, stand_ins: frozenset[str] = frozenset()
+    agent: Agent[Any],
+    run_id: str,
+    *,
+    store: Where = None,
+    stand_ins: frozenset[str] = frozenset(),
+    owner: str | None = None,
 ) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence.
 
     `stand_ins` stand in for parts of the record, as `clew.agent_files.replay_doubles` makes them.
+    With an `owner`, another's run is not found.
     """
     _check_agent(agent)
     async with store_at(agent.store if store is None else store) as opened:
-        record = await load_of(opened, run_id)
+        record = await load_of(opened, run_id, owner)
         agent = await as_asked(agent, record, opened)
     agent = as_begun(as_judged(agent, record), record)
     return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
@@ -218,18 +223,19 @@ async def prompt_of(
     store: Where = None,
     codec: Codec | None = None,
     shape: Shape | None = None,
+    owner: str | None = None,
 ) -> RenderedPrompt:
     """Rebuild the prompt of thought number `step` (default: the last one) from the record.
 
-    Pass `codec` and `shape` of the agent if they do not ship with clew. Raises `ConfigError` if
+    Pass `codec` and `shape` of the agent if they do not ship with clew. With an `owner`, another's
+    run is not found. Raises `ConfigError` if
     there is no such thought, or the record does not say how its prompt was made.
     """
     if step is not None:
         check_number("step", step)
     async with store_at(store) as opened:
-        return await render_prompt(
-            await load(opened, run_id), opened, step, codec=codec, shape=shape
-        )
+        record = await load_of(opened, run_id, owner)
+        return await render_prompt(record, opened, step, codec=codec, shape=shape)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The deps of a run: handed in, made by the agent's factory, or those of the run that it serves."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 from clew.core.interfaces import AgentTool, AnyTool, FallbackTool
 from clew.deps.parameters import context_parameter, fits
@@ -27,10 +27,10 @@ class Wanted(NamedTuple):
 class HasDeps(Protocol):
     """What deps are asked of: an agent."""
 
+    deps_wanted: ClassVar[tuple[Wanted, ...]]
+
     @property
     def deps(self) -> MakeDeps[Any] | None: ...
-    @property
-    def deps_wanted(self) -> tuple[Wanted, ...]: ...
 
 
 def wanted_by(agent: Any) -> tuple[Wanted, ...]:

@@ -54,7 +54,7 @@ def read_messages(messages: Messages) -> list[Item]:
     if isinstance(whatever, str) or not isinstance(whatever, Sequence):
         raise ConfigError("messages are a list of dicts: give them as the official clients do")
     items: list[Item] = []
-    for number, message in enumerate(list[Any](whatever)):
+    for number, message in enumerate(cast("list[Any]", whatever)):
         where = f"messages[{number}]"
         if not isinstance(message, Mapping):
             raise ConfigError(f"{where} is no dict: give messages as the official clients do")
@@ -111,7 +111,9 @@ def _blocks(where: str, content: Any) -> list[Mapping[str, Any]]:
         return []
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    blocks = list[Any](content) if isinstance(content, list | tuple) else [content]
+    blocks: list[Any] = (
+        [*cast("Sequence[Any]", content)] if isinstance(content, list | tuple) else [content]
+    )
     for at, block in enumerate(blocks):
         if not isinstance(block, Mapping):
             raise ConfigError(f"{where}.content[{at}] is no part of a message: give a dict")

@@ -39,7 +39,7 @@ def context_parameter(part: Callable[..., Any]) -> ContextParameter | None:
     Raises `ConfigError` where its annotations name what its module does not have.
     """
     inner: Any = part.func if isinstance(part, functools.partial) else part
-    function: Any = inner if inspect.isroutine(inner) else getattr(type(inner), "__call__", None)  # noqa: B004 - its annotations are read
+    function: Any = inner if inspect.isroutine(inner) else _call_of(inner)
     written: dict[str, Any] = getattr(function, "__annotations__", {})
     if any(isinstance(each, str) for each in written.values()):
         written = _resolved(function, written)
@@ -47,6 +47,11 @@ def context_parameter(part: Callable[..., Any]) -> ContextParameter | None:
         if name != "return" and (known := deps_kind(annotation)) is not None:
             return ContextParameter(name, known.kind)
     return None
+
+
+def _call_of(part: object) -> Any:
+    """What is called where an object is: a method of its type, which has the annotations."""
+    return getattr(type(part), "__call__", None)  # noqa: B004 - its annotations are read
 
 
 def _resolved(function: Any, written: dict[str, Any]) -> dict[str, Any]:

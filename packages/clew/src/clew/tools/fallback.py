@@ -249,7 +249,9 @@ class _EitherRule:
                 asked: Any = rule
                 context = () if context_parameter(asked) is None else (ctx,)
                 judged = asked(copied(own), *context)
-            answer: bool | str | None = await judged if isinstance(judged, Awaitable) else judged
+            answer: bool | str | None = (
+                await cast("Any", judged) if isinstance(judged, Awaitable) else judged
+            )
             if answer:
                 return answer
         return None
