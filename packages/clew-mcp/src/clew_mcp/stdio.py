@@ -150,7 +150,10 @@ class StdioServer:
                     self._replies.sent(each.message)
                 await stdin.send(b"".join(map(_line, ready)))
             return
-        self._broken.because("it closed its input")
+        with anyio.move_on_after(_REAP):  # the input of one that has ended is closed, too
+            await process.wait()
+        gone = process.returncode is not None
+        self._broken.because(_how(process.returncode) if gone else "it closed its input")
 
     async def _listen(self, process: Process) -> None:
         """Keep the last lines of stderr."""

@@ -24,7 +24,7 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
         " reflexion rewoo tree_search",
         "clew.votes": "agent_of verifying vote vote_status",
     },
-    "clew-testing": {"pytest11": "pytest_clew"},
+    "clew-testing": {},
     "clew-web": {
         "clew.guards": "lookup",
         "clew.tools": "baidu_search brave_search fetch_page lookup search searxng_search"
