@@ -91,7 +91,7 @@ def approval_id(text: str) -> ApprovalId:
     match = _ID.fullmatch(text) if isinstance(cast("object", text), str) else None
     if match is None:
         message = (
-            f"{text!r} is no id of an approval: take it from pending_approvals, or name a call as "
+            f"{text!r} is no id of an approval: take it from `clew approvals`, or name a call as "
             "RUN:2.1"
         )
         raise ConfigError(message)
