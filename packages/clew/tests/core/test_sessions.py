@@ -17,6 +17,7 @@ from clew import (
     MemoryStore,
     Usage,
     list_runs,
+    open_run,
     open_store,
     read,
     resume,
@@ -26,6 +27,7 @@ from clew import (
     submit,
 )
 from clew.agent.session_names import session_of, session_run
+from clew.conversations import branch
 from clew.interfaces import ModelInfo, Note, Prompt, Reply
 from clew.stores import RunNotFoundError
 
@@ -184,10 +186,25 @@ async def test_words_left_to_workers_are_answered_by_whoever_goes_on(tmp_path: P
     await store.close()
 
 
+async def test_an_open_run_is_told_a_request_once() -> None:
+    store = MemoryStore()
+    first = await run(AGENT, "one", session="s", request="1", store=store)
+    async with open_run(AGENT, run_id=first.run_id, store=store) as opened:
+        for request, words in (("2", "two"), ("3", "three"), ("2", "two"), ("1", "one")):
+            result = await opened.go_on(words, request=request)
+            assert result.answer == f"heard {words}"
+        for request in ("1", "2"):
+            with pytest.raises(ConfigError, match="asked something else"):
+                await opened.go_on("other", request=request)
+        with pytest.raises(ConfigError, match="request"):
+            await opened.go_on("four", request=4)  # type: ignore[arg-type] # it is wrong
+    assert await told(first.run_id, store) == ["two", "three"]
+
+
 WORKER = """
 import sys
 import anyio
-from clew import Agent, run
+from clew import Agent, resume, run
 from tests.core.test_sessions import Echo
 
 async def wait(words):
@@ -196,19 +213,33 @@ async def wait(words):
         await anyio.to_thread.run_sync(sys.stdin.readline)
 
 async def main():
-    result = await run(Agent(Echo(wait)), sys.argv[2], session="s", request=sys.argv[2],
-                       store=sys.argv[1])
+    store, words, run_id = sys.argv[1:]
+    agent = Agent(Echo(wait))
+    if run_id == "session:s":
+        result = await run(agent, words, session="s", request=words, store=store)
+    else:
+        result = await resume(agent, run_id, say=words, request=words, store=store)
     print(result.answer, flush=True)
 
 anyio.run(main)
 """
 
 
-def process(store: Path, words: str) -> "subprocess.Popen[str]":
+async def begun(kind: str, store: Path) -> str:
+    """The id of a conversation: a session that is not yet begun, a run, or a branch of one."""
+    if kind == "session":
+        return session_run("s")
+    first = await run(AGENT, "zero", store=store)
+    if kind == "run":
+        return first.run_id
+    return (await branch(AGENT, first.run_id, 2, "zero again", store=store)).run_id
+
+
+def process(store: Path, words: str, run_id: str) -> "subprocess.Popen[str]":
     """Another process that says something in the session."""
     pipe, path = subprocess.PIPE, str(Path(__file__).parents[2])
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER, str(store), words],
+        [sys.executable, "-c", WORKER, str(store), words, run_id],
         stdin=pipe, stdout=pipe, text=True, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
 
@@ -218,26 +249,30 @@ def line(of: "subprocess.Popen[str]") -> str:
     return of.stdout.readline().strip()
 
 
-async def queued(store: Path, count: int) -> None:
-    """Wait until so many words wait in the inbox of the session."""
+async def queued(store: Path, run_id: str, count: int) -> None:
+    """Wait until so many words wait in the inbox of the conversation."""
     opened = open_store(store)
     with anyio.fail_after(60):
-        while len(await opened.inbox(session_run("s"))) < count:
+        while len(await opened.inbox(run_id)) < count:
             await anyio.lowlevel.checkpoint()
     await opened.close()
 
 
+@pytest.mark.share(4)
+@pytest.mark.parametrize("kind", ["session", "run", "branch"])
 @pytest.mark.parametrize("killed", [False, True])
 async def test_words_of_several_processes_are_answered_in_order_each_once(
-    tmp_path: Path, *, killed: bool
+    tmp_path: Path, kind: str, *, killed: bool
 ) -> None:
     store = tmp_path / "runs.sqlite"
-    first = process(store, "begin")
+    run_id = await begun(kind, store)
+    before = [] if kind == "session" else [*await told(run_id, store), "begin"]
+    first = process(store, "begin", run_id)
     assert line(first) == "at work"
-    second = process(store, "two")
-    await queued(store, 1)
-    third = process(store, "three")
-    await queued(store, 2)
+    second = process(store, "two", run_id)
+    await queued(store, run_id, 1)
+    third = process(store, "three", run_id)
+    await queued(store, run_id, 2)
     if killed:  # whoever is left answers what the others left
         second.kill()
         first.kill()
@@ -248,7 +283,7 @@ async def test_words_of_several_processes_are_answered_in_order_each_once(
         assert [line(second), line(third)] == ["heard two", "heard three"]
     for each in (first, second, third):
         each.communicate()
-    assert await told(session_run("s"), store) == ["two", "three"]
-    result = await run(AGENT, "two", session="s", request="two", store=store)
+    assert await told(run_id, store) == [*before, "two", "three"]
+    result = await resume(AGENT, run_id, say="two", request="two", store=store)
     assert result.answer == "heard two"
-    assert await told(session_run("s"), store) == ["two", "three"]
+    assert await told(run_id, store) == [*before, "two", "three"]

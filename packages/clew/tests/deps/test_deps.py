@@ -17,6 +17,7 @@ from clew import (
     ConfigError,
     Instructions,
     MemoryStore,
+    ReplayError,
     RunContext,
     SqliteStore,
     Verdict,
@@ -379,6 +380,35 @@ async def test_a_replay_needs_none_but_for_a_tail() -> None:
     result = await run(agent, "?", store=store, deps=(shop := Shop("Ann")))
     await replay(agent, result.run_id, store=store)
     assert len(shop.seen) == 1
+
+
+def reminder(ctx: RunContext[Shop]) -> str:
+    """Whose order it is, said anew in every prompt."""
+    return f"The customer is {ctx.deps.user} (run {ctx.run_id}, {ctx.labels})."
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_replay_calls_the_tail_with_them(*, ends: bool, tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        prompt = Instructions(tail=reminder)
+        guards = () if ends else (held,)
+        agent = clerk(guards=guards, prompt=prompt, deps=open_shop)
+        run_id = (await run(agent, "?", store=store, labels=USER, owner="Eve")).run_id
+        SHOPS.clear()
+        length = len(await read(run_id, store=store))
+        replayed = await replay(agent, run_id, store=store)
+        assert len(replayed.trajectory) == length
+        assert (SHOPS[run_id].user, SHOPS[run_id].seen) == ("u17 of Eve", [])
+        bare = clerk(guards=guards, prompt=prompt)
+        await replay(bare, run_id, store=store, deps=Shop("u17 of Eve"))
+        with pytest.raises(ReplayError, match=r"prints\.tail"):
+            await replay(bare, run_id, store=store, deps=Shop("Bob"))
+        for wrong in (None, 3):
+            with pytest.raises(
+                ConfigError, match=r"tail reminder takes RunContext\[Shop\]"
+            ) as error:
+                await replay(bare, run_id, store=store, deps=wrong)  # type: ignore[misc] # it is wrong
+            assert "\n" not in str(error.value)
 
 
 async def test_a_rewound_run_goes_on_with_them(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew import Agent, ConfigError, Limits, ModelSettings, Tool, Trajectory
+from clew.agent.run_deps import Wanted
 from clew.context import Instructions
 from clew.interfaces import FINISH, Json, ModelInfo, OnText, Prompt, RawCall, Reply, Wire, encode
 from clew.tools import Attempts
@@ -131,30 +132,50 @@ class Unanswered:
         return f"runs: none of {len(calls)} was answered ({ends or 'all were interrupted'})"
 
 
+@dataclass(frozen=True, repr=False)
+class RunsTool(Tool):
+    """A tool that works on runs of an agent, which get the deps of the vote."""
+
+    deps_wanted: tuple[Wanted, ...] = field(default=(), compare=False)
+
+
 def vote_agent(
     agent: Agent[Any],
     k: int,
     params: Mapping[str, Json],
     run: ToolFunction,
     verify: ToolFunction | None,
+    verifier_wants: tuple[Wanted, ...] = (),
 ) -> Agent[Any]:
-    """The agent of a vote's own record. It applies the agent's screens once for all runs."""
+    """The agent of a vote's own record. It applies the agent's screens once for all runs.
+
+    `verifier_wants` are the deps that a verifying agent gets of the vote.
+    """
     number: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": k}
-    tools = [
-        Tool(
+    tools: list[Tool] = [
+        RunsTool(
             RUN,
             "Take one run of the agent to its end.",
             _object(run=number),
             run,
             effect="read",  # its effects are in its run's record; a vote that leaves cuts the call
             attempts=Attempts(timeout=LONG),
+            deps_wanted=agent.deps_wanted,
         )
     ]
     if verify is not None:
         numbers = _object(runs={"type": "array", "items": number})
         words = "Let the verifier choose among the answers of these runs."
         tools.append(
-            Tool(VERIFY, words, numbers, verify, effect="read", attempts=Attempts(timeout=LONG))
+            RunsTool(
+                VERIFY,
+                words,
+                numbers,
+                verify,
+                effect="read",
+                attempts=Attempts(timeout=LONG),
+                deps_wanted=verifier_wants,
+            )
         )
     return Agent(
         model=VotePolicy(k, params, frozenset(agent.engine.model.info.takes)),
@@ -175,6 +196,7 @@ def vote_agent(
         bounds=(Unanswered(),),
         screens=agent.screens,
         settings=ModelSettings(seed=agent.engine.seed),
+        deps=agent.deps,
     )
 
 

@@ -4,10 +4,10 @@ Wang et al., arXiv 2203.11171, over whole runs with tools. The vote's record con
 was decided from; each run has its own record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic
+from typing import Any, Generic, TypeAlias
 
 import msgspec
 
@@ -26,8 +26,10 @@ from clew import (
     Usage,
     pending_approvals,
 )
-from clew.agent.agent import A_co, is_agent
+from clew.agent.agent import A_co, D, is_agent
+from clew.agent.labels import load_of
 from clew.agent.read_result import result
+from clew.agent.run_deps import Wanted
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
@@ -37,6 +39,7 @@ from clew.interfaces import EFFECTFUL, Changed, Json, Listener, Note, Store
 from clew.stores import RunExistsError, Where, store_at
 from clew.stores.locks import at_work
 from clew.support.parts import stable_name
+from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 from clew_strategies.policy import base_agent
 from clew_strategies.voting.decision import Ballot, Count, Decision, How, VerifierChoice, ballot
@@ -51,6 +54,9 @@ from clew_strategies.voting.policy import (
 )
 from clew_strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew_strategies.voting.verifier import Verifier
+
+Opening: TypeAlias = Callable[[], Awaitable[Journal]]
+"""Opens the record of a vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class Vote(Generic[A_co]):
 
 
 async def vote(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     goal: Question,
     k: int = 3,
     *,
@@ -90,6 +96,9 @@ async def vote(
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
     notes: Sequence[Note] = (),
+    labels: Mapping[str, str] | None = None,
+    owner: str | None = None,
+    deps: D | None = None,
 ) -> Vote[A_co]:
     """Answer with `k` runs of the agent at once; decide by agreement, verifier or majority.
 
@@ -97,14 +106,24 @@ async def vote(
     the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
     finished runs are not paid again; while another call of it is at work, this one waits.
     `listener` observes the vote's record, `watch` returns a listener for each run. `notes`, such as
-    memories, are told to each run. Raises `ConfigError`, `ModelError` or `StoreError`; all records
-    remain.
+    memories, are told to each run. `labels`, `owner` and `deps` are as in `run`, of the vote and of
+    each of its runs, and so is the `store`. Raises `ConfigError`, `ModelError` or `StoreError`; all
+    records remain.
     """
     planned = plan(agent, k, verifier, limits)
     run_id = run_id or new_run_id()
-    async with store_at(store) as opened, at_work(opened, run_id):
+    store = agent.store if store is None else store
+    async with store_at(store) as opened, at_work(opened, run_id), resources():
         runs = VoteRuns(planned.agent, k, verifier is not None, opened, watch, origin or {}, notes)
-        return await _vote(planned, goal, runs, run_id, listener)
+        own = planned.own(runs)
+        begin = partial(
+            start, own, goal, opened,
+            run_id=run_id, listener=listener, origin=runs.origin,
+            labels=labels, owner=owner, deps=deps,
+        )  # fmt: skip
+        go_on = partial(take_up, own, run_id, opened, listener=listener, deps=deps)
+        journal = await _open_vote(own, goal, opened, run_id, owner, begin, go_on)
+        return await _vote(planned.agent, own, runs, journal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +149,13 @@ class VotePlan:
     def own(self, runs: VoteRuns) -> Agent[Any]:
         """The agent of the vote's own record."""
         verify: ToolFunction | None = None
+        wanted: tuple[Wanted, ...] = ()
         if is_agent(self.verifier):
             verify = partial(runs.verify, self.verifier)
+            wanted = () if self.verifier.deps is not None else self.verifier.deps_wanted
         elif self.verifier is not None:
             verify = partial(runs.verify_by_function, self.verifier)
-        return vote_agent(self.agent, self.k, self.params, runs.run, verify)
+        return vote_agent(self.agent, self.k, self.params, runs.run, verify, wanted)
 
 
 def plan(
@@ -228,15 +249,7 @@ async def _nothing(args: dict[str, Json], key: str) -> Json:
     del args, key
 
 
-async def _vote(
-    planned: VotePlan,
-    goal: Question,
-    runs: VoteRuns,
-    run_id: str,
-    listener: Listener | None,
-) -> Vote[Any]:
-    own, store = planned.own(runs), runs.store
-    journal = await _open_vote(own, goal, store, run_id, listener, runs.origin)
+async def _vote(agent: Agent[Any], own: Agent[Any], runs: VoteRuns, journal: Journal) -> Vote[Any]:
     runs.load(journal.trajectory)
     with runs.scope:
         await complete(own, journal)
@@ -245,7 +258,7 @@ async def _vote(
     if journal.trajectory.stop is None:
         for error in filter(None, runs.waiting.values()):
             raise error
-    return await _read(planned.agent, journal.trajectory, store)
+    return await _read(agent, journal.trajectory, runs.store)
 
 
 def _is_asked(trajectory: Trajectory, goal: Question) -> bool:
@@ -264,15 +277,16 @@ async def _open_vote(
     goal: Question,
     store: Store,
     run_id: str,
-    listener: Listener | None,
-    origin: dict[str, Json],
+    owner: str | None,
+    begin: Opening,
+    go_on: Opening,
 ) -> Journal:
     """Create the vote's record, or continue it if it has the same settings."""
     try:
-        return await start(own, goal, store, run_id=run_id, listener=listener, origin=origin)
+        return await begin()
     except RunExistsError:
         pass
-    trajectory = await load(store, run_id)
+    trajectory = await load_of(store, run_id, owner)
     if (was := vote_settings(trajectory)) != own.engine.model.info.params or not _is_asked(
         trajectory, goal
     ):
@@ -283,16 +297,21 @@ async def _open_vote(
         ]
         message = f"vote {run_id} was begun with another {(named or ['question'])[0]}: vote anew"
         raise ConfigError(message)
-    journal = await take_up(own, run_id, store, listener=listener)
+    journal = await go_on()
     if (stop := journal.trajectory.stop) is not None and stop.status == "interrupted":
         await journal.record(Changed(own.spec))  # a repeated call means: continue
     return journal
 
 
-async def vote_status(agent: Agent[A_co], run_id: str, *, store: Where = None) -> Vote[A_co]:
-    """The state of a vote, read from its records; nothing is continued."""
-    async with store_at(store) as opened:
-        return await _read(agent, await load(opened, run_id), opened)
+async def vote_status(
+    agent: Agent[A_co], run_id: str, *, store: Where = None, owner: str | None = None
+) -> Vote[A_co]:
+    """The state of a vote, read from its records; nothing is continued.
+
+    With an `owner`, another's vote is not found.
+    """
+    async with store_at(agent.store if store is None else store) as opened:
+        return await _read(agent, await load_of(opened, run_id, owner), opened)
 
 
 async def _read(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Vote[A_co]:

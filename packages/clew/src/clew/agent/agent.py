@@ -128,6 +128,7 @@ class Agent(Generic[A_co, D]):
             or callable(it.approve)
             or isinstance(it, AgentTool | FallbackTool)
             or getattr(it, "deps", None)
+            or getattr(it, "deps_wanted", ())
             for it in tools
         )
         self.__dict__["deps_wanted"] = wanted_by(self) if asks else ()

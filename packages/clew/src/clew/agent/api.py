@@ -19,6 +19,7 @@ from clew.agent.queued_words import say_in_turn
 from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, as_asked, render_prompt
 from clew.agent.result import Failed, Result
+from clew.agent.run_deps import deps_for_replay
 from clew.agent.runner import drive, start
 from clew.agent.sessions import check_session, converse
 from clew.agent.streaming.tasks import join
@@ -31,6 +32,8 @@ from clew.core.interfaces import Listener, Store
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
+from clew.deps.run_context import RUNNING, Running
+from clew.deps.run_identity import RunIdentity
 from clew.stores import Where, store_at
 from clew.stores.locks import at_work
 from clew.stores.memory import MemoryStore
@@ -180,24 +183,32 @@ async def result_of(
 
 
 async def replay(
-    agent: Agent[Any],
+    agent: Agent[Any, D],
     run_id: str,
     *,
     store: Where = None,
     stand_ins: frozenset[str] = frozenset(),
     owner: str | None = None,
+    deps: D | None = None,
 ) -> Replayed:
     """Run the record again without a single call. Raises `ReplayError` at the first divergence.
 
     `stand_ins` stand in for parts of the record, as `clew.agent_files.replay_doubles` makes them.
-    With an `owner`, another's run is not found.
+    With an `owner`, another's run is not found. `deps` are for the prompt's tail, which alone is
+    called again; without them the agent's factory makes them of the record.
     """
     _check_agent(agent)
     async with store_at(agent.store if store is None else store) as opened:
         record = await load_of(opened, run_id, owner)
         agent = await as_asked(agent, record, opened)
     agent = as_begun(as_judged(agent, record), record)
-    return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
+    identity = RunIdentity(run_id, record.started.labels, record.started.owner)
+    deps = await deps_for_replay(agent, identity, deps, agent.parts.patience)
+    outer = RUNNING.set(Running(deps, agent.parts.left, agent.deps))
+    try:
+        return await replay_record(agent.engine, record, MemoryStore(), stand_ins)
+    finally:
+        RUNNING.reset(outer)
 
 
 async def read(

@@ -11,12 +11,14 @@ from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun
 from clew.agent.labels import load_of
 from clew.agent.question import Question, message_parts
+from clew.agent.read_result import complete_result
+from clew.agent.request_words import check_same_words, turn_of, words_of
 from clew.agent.result import Result
 from clew.agent.runner import complete, drive, start, start_fork, take_up
 from clew.agent.streaming.stream import Stream
 from clew.core.events import Changed, Json, Note
 from clew.core.fork import find_fork_point
-from clew.core.inbox import queued_in, word_of
+from clew.core.inbox import queued_in
 from clew.core.interfaces import Listener
 from clew.core.journal import Journal, load
 from clew.core.trajectory import Trajectory
@@ -26,6 +28,7 @@ from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
+from clew.support.settings import check_text
 
 __all__ = ["OpenRun", "open_fork", "open_run"]
 
@@ -66,17 +69,23 @@ class OpenRun(Generic[A_co]):
     async def go_on(self, say: Question = "", *, request: str = "") -> Result[A_co]:
         """Continue until the run stops, and return the result.
 
-        `say` adds a message, once for each `request` of a client. Without it, a stopped run returns
-        its result again, unless a person interrupted it or it was set aside; then this continues
-        it. Of two calls at once the second begins when the first has ended; and words that others
-        queued are answered first.
+        `say` adds a message, once for each `request` of a client: sent again, it is answered by
+        what it came to. Without it, a stopped run returns its result again, unless a person
+        interrupted it or it was set aside; then this continues it. Of two calls at once the second
+        begins when the first has ended; and words that others queued are answered first. Raises
+        `ConfigError` where the request said something else before.
         """
         words = () if say == "" else message_parts(self._agent, "say", say)
+        check_text("request", request)
         async with self._working:
             if words:
                 await self._answer_queued()
-                if word_of(self.record, request) is None:
+                if (known := words_of(self.record, request)) is None:
                     await self._journal.record(Note(words, request=request))
+                else:
+                    check_same_words(request, known, words)
+                    if (turn := turn_of(self.record, request)) is not None and turn.stop:
+                        return await complete_result(self._agent, turn, self._journal.store)
             elif (
                 (stop := self.record.stop) is not None
                 and (stop.status == "interrupted" or is_set_aside(stop))

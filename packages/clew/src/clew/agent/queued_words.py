@@ -13,23 +13,20 @@ import anyio
 from clew.agent.agent import A_co, Agent
 from clew.agent.labels import load_of
 from clew.agent.open_run import OpenRun, open_run
-from clew.agent.question import Question, message_parts, same_question
+from clew.agent.question import Question, message_parts
 from clew.agent.read_result import complete_result
+from clew.agent.request_words import check_same_words, turn_of, words_of
 from clew.agent.result import Result
-from clew.core.events import Asked, Json, Note, Started, Stop
+from clew.core.events import Asked, Json, Note
 from clew.core.inbox import encode_message, queued_in
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import load
 from clew.core.redaction import redact
-from clew.core.trajectory import Trajectory
 from clew.stores.turns import is_mine, is_taken
 from clew.stores.user_store import location_of
 from clew.support.errors import ConfigError, RunBusyError
 from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
-
-REQUEST: Final = "request"
-"""The label with the client's id of the request that began a conversation."""
 
 _LOOK: Final = 0.1  # seconds between two looks whether another process is done
 
@@ -63,7 +60,7 @@ async def say_in_turn(
         open_run, agent, run_id=run_id, store=store, accept_change=accept_change,
         listener=listener, origin=origin, owner=owner, deps=deps,
     )  # fmt: skip
-    known = _words(await load_of(store, run_id, owner), request)
+    known = words_of(await load_of(store, run_id, owner), request)
     if known is not None:
         check_same_words(request, known, parts)
     else:
@@ -88,7 +85,7 @@ async def leave_words(
 ) -> None:
     """Put words into the inbox of a run, once for each `request`, for whoever works on it next."""
     parts = message_parts(agent, "say", words)
-    known = _words(await load_of(store, run_id, owner), request)
+    known = words_of(await load_of(store, run_id, owner), request)
     if known is None:
         await _queue(store, run_id, parts, request or f"word-{new_run_id()}")
     else:
@@ -127,12 +124,12 @@ async def _answered(
 ) -> Result[A_co]:
     """What a run came to after a request's words, as soon as it is their turn."""
     while True:
-        turn = _turn(await load(store, run_id), request)
+        turn = turn_of(await load(store, run_id), request)
         if turn is not None and turn.stop is not None:
             return await complete_result(agent, turn, store)
         try:
             async with opening() as opened:
-                turn = _turn(opened.record, request)
+                turn = turn_of(opened.record, request)
                 waiting = await queued_in(store, run_id)
                 if turn is None and all(note.request != request for note in waiting.values()):
                     message = f"the words of request {request!r} were set aside: say them again"
@@ -141,38 +138,3 @@ async def _answered(
                     await opened.go_on()
         except RunBusyError:
             await anyio.sleep(_LOOK)
-
-
-def _words(record: Trajectory, request: str) -> Asked | None:
-    """The words of a request, if they are on record."""
-    turn = _turn(record, request) if request else None
-    if turn is None:
-        return None
-    last = next(it for it in reversed(turn.entries) if _says(it.event, request) is not None)
-    return _says(last.event, request)
-
-
-def _says(event: object, request: str) -> Asked | None:
-    """What an event says for a request: the words that began the run, or later ones."""
-    if isinstance(event, Started) and event.labels.get(REQUEST) == request:
-        return event.question
-    return event.parts if isinstance(event, Note) and event.request == request else None
-
-
-def _turn(record: Trajectory, request: str) -> Trajectory | None:
-    """The record up to the first stop after a request's words; None where these are not on it."""
-    begun = False
-    for entry in record.entries:
-        begun = begun or _says(entry.event, request) is not None
-        if begun and isinstance(entry.event, Stop):
-            if entry.seq == len(record):
-                return record
-            return Trajectory(record.run_id, record.entries[: entry.seq])
-    return record if begun else None
-
-
-def check_same_words(request: str, known: Asked, words: Asked) -> None:
-    """Raise `ConfigError` where a request comes again with other words."""
-    if not same_question(known, words):
-        message = f"the request {request!r} asked something else: give this one its own id"
-        raise ConfigError(message)

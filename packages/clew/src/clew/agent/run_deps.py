@@ -1,6 +1,6 @@
 """The deps of a run: handed in, made by the agent's factory, or those of the run that it serves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 from clew.core.interfaces import AgentTool, AnyTool, FallbackTool
@@ -51,6 +51,7 @@ def _wanted(agent: Any) -> Iterator[Wanted]:
 def _of_tool(tool: AnyTool) -> Iterator[Wanted]:
     if (kind := getattr(tool, "deps", None)) is not None:
         yield Wanted(f"the tool {tool.name}", kind)
+    yield from getattr(tool, "deps_wanted", ())  # of the agent whose runs it works on
     if tool.guard is not None:
         yield from _of_part("guard", tool.guard)
     if callable(tool.approve):
@@ -84,7 +85,24 @@ async def deps_for(
         deps = outer.deps
     elif deps is None and make is not None:
         deps = await _made(make, run, patience)
-    for each in agent.deps_wanted:
+    _check(agent.deps_wanted, run, deps)
+    return deps
+
+
+async def deps_for_replay(agent: Any, run: RunIdentity, deps: object, patience: Patience) -> Any:
+    """The deps of a run that is replayed: of its parts only the prompt's tail is called again."""
+    tail = getattr(agent.prompt, "tail", None)
+    if tail is None or context_parameter(tail) is None:
+        return deps
+    if deps is None and agent.deps is not None:
+        deps = await _made(agent.deps, run, patience)
+    _check(_of_part("tail", tail), run, deps)
+    return deps
+
+
+def _check(wanted: Iterable[Wanted], run: RunIdentity, deps: object) -> None:
+    """Raise `ConfigError` where deps are missing, or of another type than a part wants."""
+    for each in wanted:
         if deps is None:
             message = (
                 f"run {run.run_id} needs deps ({each}): give deps=…, or Agent(deps=make), a "
@@ -94,7 +112,6 @@ async def deps_for(
         if not fits(deps, each.kind):
             message = f"{each}, and the deps of run {run.run_id} are {short_repr(deps)}"
             raise ConfigError(message, field="deps")
-    return deps
 
 
 async def _made(make: MakeDeps[Any], run: RunIdentity, patience: Patience) -> Any:

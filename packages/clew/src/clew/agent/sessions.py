@@ -11,7 +11,8 @@ from clew.agent.agent import A_co, Agent
 from clew.agent.labels import checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question
-from clew.agent.queued_words import REQUEST, say_in_turn
+from clew.agent.queued_words import say_in_turn
+from clew.agent.request_words import REQUEST
 from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
 from clew.agent.session_names import session_run

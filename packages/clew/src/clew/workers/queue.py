@@ -12,7 +12,8 @@ from typing import Any
 from clew.agent.agent import Agent
 from clew.agent.labels import load_of
 from clew.agent.question import Question, question_parts
-from clew.agent.queued_words import REQUEST, check_same_words, leave_words
+from clew.agent.queued_words import leave_words
+from clew.agent.request_words import REQUEST, check_same_words
 from clew.agent.runner import load_if_begun, start
 from clew.agent.sessions import check_session
 from clew.core.events import Json, Trust, encode
