@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from clew import Agent, ConfigError, Limits, ModelSettings, Tool, Trajectory
-from clew.agent.run_deps import Wanted
 from clew.context import Instructions
 from clew.interfaces import FINISH, Json, ModelInfo, OnText, Prompt, RawCall, Reply, Wire, encode
 from clew.tools import Attempts
@@ -134,9 +133,26 @@ class Unanswered:
 
 @dataclass(frozen=True, repr=False)
 class RunsTool(Tool):
-    """A tool that works on runs of an agent, which get the deps of the vote."""
+    """A tool that works on runs of an agent, which get the deps of the vote: those it wants."""
 
-    deps_wanted: tuple[Wanted, ...] = field(default=(), compare=False)
+    deps_wanted: tuple[Any, ...] = field(default=(), compare=False)
+
+
+def _tool(name: str, words: str, call: ToolFunction, wanted: tuple[Any, ...], **args: Json) -> Tool:
+    """A tool of the vote. Its effects are in the records of its runs, so it has none itself.
+
+    A vote that leaves cuts its call.
+    """
+    parameters: dict[str, Json] = {
+        "type": "object",
+        "properties": args,
+        "required": list(args),
+        "additionalProperties": False,
+    }
+    tries = Attempts(timeout=LONG)
+    return RunsTool(
+        name, words, parameters, call, effect="read", attempts=tries, deps_wanted=wanted
+    )
 
 
 def vote_agent(
@@ -145,38 +161,19 @@ def vote_agent(
     params: Mapping[str, Json],
     run: ToolFunction,
     verify: ToolFunction | None,
-    verifier_wants: tuple[Wanted, ...] = (),
+    verifier_wants: tuple[Any, ...] = (),
 ) -> Agent[Any]:
     """The agent of a vote's own record. It applies the agent's screens once for all runs.
 
     `verifier_wants` are the deps that a verifying agent gets of the vote.
     """
     number: dict[str, Json] = {"type": "integer", "minimum": 1, "maximum": k}
-    tools: list[Tool] = [
-        RunsTool(
-            RUN,
-            "Take one run of the agent to its end.",
-            _object(run=number),
-            run,
-            effect="read",  # its effects are in its run's record; a vote that leaves cuts the call
-            attempts=Attempts(timeout=LONG),
-            deps_wanted=agent.deps_wanted,
-        )
-    ]
+    words = "Take one run of the agent to its end."
+    tools = [_tool(RUN, words, run, agent.deps_wanted, run=number)]
     if verify is not None:
-        numbers = _object(runs={"type": "array", "items": number})
         words = "Let the verifier choose among the answers of these runs."
-        tools.append(
-            RunsTool(
-                VERIFY,
-                words,
-                numbers,
-                verify,
-                effect="read",
-                attempts=Attempts(timeout=LONG),
-                deps_wanted=verifier_wants,
-            )
-        )
+        numbers: dict[str, Json] = {"type": "array", "items": number}
+        tools.append(_tool(VERIFY, words, verify, verifier_wants, runs=numbers))
     return Agent(
         model=VotePolicy(k, params, frozenset(agent.engine.model.info.takes)),
         tools=tools,
@@ -198,15 +195,6 @@ def vote_agent(
         settings=ModelSettings(seed=agent.engine.seed),
         deps=agent.deps,
     )
-
-
-def _object(**properties: Json) -> dict[str, Json]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def vote_settings(record: Trajectory) -> Mapping[str, Json]:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Generic, TypeAlias
 
 import msgspec
+from typing_extensions import TypeVar
 
 from clew import (
     Agent,
@@ -25,11 +26,10 @@ from clew import (
     Trajectory,
     Usage,
     pending_approvals,
+    read,
 )
-from clew.agent.agent import A_co, D, is_agent
-from clew.agent.labels import load_of
+from clew.agent.agent import A_co, is_agent
 from clew.agent.read_result import result
-from clew.agent.run_deps import Wanted
 from clew.agent.runner import complete, load_if_begun, start, take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
@@ -39,7 +39,6 @@ from clew.interfaces import EFFECTFUL, Changed, Json, Listener, Note, Store
 from clew.stores import RunExistsError, Where, store_at
 from clew.stores.locks import at_work
 from clew.support.parts import stable_name
-from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 from clew_strategies.policy import base_agent
 from clew_strategies.voting.decision import Ballot, Count, Decision, How, VerifierChoice, ballot
@@ -54,6 +53,8 @@ from clew_strategies.voting.policy import (
 )
 from clew_strategies.voting.runs import VoteRuns, Watch, run_agent, run_id_of
 from clew_strategies.voting.verifier import Verifier
+
+D = TypeVar("D", default=Any)
 
 Opening: TypeAlias = Callable[[], Awaitable[Journal]]
 """Opens the record of a vote."""
@@ -113,7 +114,7 @@ async def vote(
     planned = plan(agent, k, verifier, limits)
     run_id = run_id or new_run_id()
     store = agent.store if store is None else store
-    async with store_at(store) as opened, at_work(opened, run_id), resources():
+    async with store_at(store) as opened, at_work(opened, run_id):
         runs = VoteRuns(planned.agent, k, verifier is not None, opened, watch, origin or {}, notes)
         own = planned.own(runs)
         begin = partial(
@@ -149,7 +150,7 @@ class VotePlan:
     def own(self, runs: VoteRuns) -> Agent[Any]:
         """The agent of the vote's own record."""
         verify: ToolFunction | None = None
-        wanted: tuple[Wanted, ...] = ()
+        wanted: tuple[Any, ...] = ()
         if is_agent(self.verifier):
             verify = partial(runs.verify, self.verifier)
             wanted = () if self.verifier.deps is not None else self.verifier.deps_wanted
@@ -286,7 +287,7 @@ async def _open_vote(
         return await begin()
     except RunExistsError:
         pass
-    trajectory = await load_of(store, run_id, owner)
+    trajectory = await read(run_id, store=store, owner=owner)
     if (was := vote_settings(trajectory)) != own.engine.model.info.params or not _is_asked(
         trajectory, goal
     ):
@@ -311,7 +312,7 @@ async def vote_status(
     With an `owner`, another's vote is not found.
     """
     async with store_at(agent.store if store is None else store) as opened:
-        return await _read(agent, await load_of(opened, run_id, owner), opened)
+        return await _read(agent, await read(run_id, store=opened, owner=owner), opened)
 
 
 async def _read(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Vote[A_co]:
