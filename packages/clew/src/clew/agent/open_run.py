@@ -76,9 +76,9 @@ class OpenRun(Generic[A_co]):
         `ConfigError` where the request said something else before.
         """
         words = () if say == "" else message_parts(self._agent, "say", say)
-        check_text("request", request)
         async with self._working:
             if words:
+                check_text("request", request)
                 await self._answer_queued()
                 if (known := words_of(self.record, request)) is None:
                     await self._journal.record(Note(words, request=request))
