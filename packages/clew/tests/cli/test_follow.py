@@ -1,10 +1,12 @@
 """`clew follow`: the entries of a run from a place on, as text and as lines of JSON."""
 
 import json
+import signal
 
 import pytest
 
-from tests.cli.shell import clew
+from tests.cli.shell import begin, clew, until_told
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -41,3 +43,16 @@ def test_a_place_that_is_none_is_told(run_id: str, words: tuple[str, ...], why: 
     assert told.code == 2
     assert why in told.err
     assert clew("follow", "unknown").code == 2
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_run_that_nobody_works_on_says_so_and_what_to_do(as_json: bool) -> None:
+    """Beside lines of JSON on stderr; Ctrl-C then ends the command, and nothing of the run."""
+    run_id = clew("submit", "What is 6 * 7?", "--model", "offline").out.strip()
+    process = begin("follow", run_id, *(["--json"] if as_json else []))
+    until_told(process, f"nobody works on run {run_id}: a worker of queue 'default'", 1 + as_json)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.wait() == 130
+    if as_json:
+        assert [json.loads(line)["event"] for line in out.splitlines()] == ["started"]

@@ -24,6 +24,7 @@ from clew import (
     follow,
     fork,
     list_runs,
+    open_run,
     pending_approvals,
     prompt_of,
     read,
@@ -33,10 +34,13 @@ from clew import (
     rewind,
     rule,
     run,
+    settle,
+    start,
     submit,
     tool,
 )
 from clew.agent.labels import MAX_LABELS, MAX_NAME, MAX_VALUE
+from clew.conversations import answer_messages, branch
 from clew.guards.provenance import Provenance
 from clew.interfaces import Store
 from clew.stores import RunNotFoundError
@@ -173,6 +177,67 @@ def test_whatever_asks_for_a_run_can_be_told_whose_it_must_be() -> None:
     assert [
         name for name in asks if "owner" not in inspect.signature(getattr(package, name)).parameters
     ] == []
+
+
+BEGINNING: dict[str, Callable[[str, Store, str], Awaitable[Any]]] = {
+    "run": lambda run_id, store, owner: run(
+        holding(), "Write.", store=store, run_id=run_id, owner=owner
+    ),
+    "start": lambda run_id, store, owner: start(
+        holding(), "Write.", store=store, run_id=run_id, owner=owner
+    ),
+    "submit": lambda run_id, store, owner: submit(
+        holding(), "Write.", store=store, run_id=run_id, owner=owner
+    ),
+    "fork": lambda run_id, store, owner: fork(
+        holding(), f"of-{owner}", at=0, store=store, new_id=run_id, owner=owner
+    ),
+    "branch": lambda run_id, store, owner: branch(
+        holding(), f"of-{owner}", 1, "Read.", store=store, new_id=run_id, owner=owner
+    ),
+    "answer_messages": lambda run_id, store, owner: answer_messages(
+        holding(), MESSAGES, store=store, run_id=run_id, owner=owner
+    ),
+}
+MESSAGES: list[Any] = [{"role": "user", "content": "Write."}]
+"""What begins a run under an id."""
+
+
+@pytest.mark.parametrize("name", BEGINNING)
+async def test_anothers_id_is_refused_as_a_run_that_is_not_found(name: str) -> None:
+    """Whoever begins a run learns no more of another's than whoever reads one."""
+    store = MemoryStore()
+    await run(holding(), "Write.", store=store, run_id="theirs", owner="bob")
+    await run(holding(), "Write.", store=store, run_id="of-ada", owner="ada")
+    before = len(await store.read("theirs"))
+    with pytest.raises(RunNotFoundError) as missing:
+        await read("missing", store=store, owner="ada")
+    async with open_run(holding(), run_id="theirs", store=store):  # at work, or not: the same
+        with pytest.raises(RunNotFoundError) as caught:
+            await BEGINNING[name]("theirs", store, "ada")
+    with pytest.raises(RunNotFoundError):
+        await BEGINNING[name]("theirs", store, "ada")
+    assert str(caught.value) == str(missing.value).replace("missing", "theirs")
+    assert len(await store.read("theirs")) == before
+    await BEGINNING[name]("mine", store, "ada")
+    assert (await read("mine", store=store, owner="ada")).started.owner == "ada"
+
+
+async def test_who_decides_has_a_name_of_some_length_and_nothing_is_recorded() -> None:
+    store, long = MemoryStore(), "b" * 10_000_000
+    await run(holding(), "Write.", store=store, run_id="r")
+    for ruling in (
+        rule("r:1.1", allow=True, by=long, store=store),
+        settle("r:1.1", done=True, by=long, store=store),
+        rewind("r", to=0, lesson="Ask first.", by=long, store=store),
+        rule("r:1.1", allow=True, by=7, store=store),  # type: ignore[call-overload]  # it is refused
+    ):
+        with pytest.raises(ConfigError, match="by ") as caught:
+            await ruling
+        assert len(str(caught.value)) < 100
+    assert await store.inbox("r") == []
+    await rule("r:1.1", allow=True, by="b" * MAX_VALUE, store=store)
+    assert len(await store.inbox("r")) == 1
 
 
 async def test_anothers_run_is_not_rewound() -> None:

@@ -11,6 +11,7 @@ from clew import (
     CallProgress,
     Dropped,
     Entry,
+    Idle,
     MemoryStore,
     Nested,
     Partial,
@@ -45,6 +46,7 @@ ITEMS: list[tuple[Any, dict[str, Any]]] = [
         },
     ),
     (Dropped(), {"event": "dropped"}),
+    (Idle("r"), {"event": "idle", "run_id": "r", "queue": ""}),
 ]
 
 

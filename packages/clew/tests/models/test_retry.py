@@ -1,6 +1,8 @@
 """How often and how long: `persist` and the waits that servers ask for."""
 
 import email.utils
+import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.core.interfaces import Retry
 from clew.models.http.retry import TryAgain, persist, retry_after
-from clew.support.errors import ModelError
+from clew.support.errors import ConfigError, ModelError
 from tests.models.support import Waits
 
 NOW = 1_800_000_000.0
@@ -32,6 +34,12 @@ NOW = 1_800_000_000.0
 )
 def test_what_headers_ask_for(headers: dict[str, str], expected: float | None) -> None:
     assert retry_after(headers, NOW) == expected
+
+
+@pytest.mark.parametrize("delay", [math.inf, math.nan, -1.0, True, "soon"])
+def test_a_delay_that_is_none_is_said_in_a_line(delay: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^Retry: delay is .*: give [a-z0-9 ]+$"):
+        Retry(delay=delay)
 
 
 async def test_what_is_no_passing_failure_goes_through() -> None:

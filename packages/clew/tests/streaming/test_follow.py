@@ -14,19 +14,26 @@ from clew import (
     Agent,
     ConfigError,
     Entry,
+    Idle,
     MemoryStore,
     Nested,
     SqliteStore,
     StoreError,
     Token,
+    delegate,
     follow,
+    open_run,
     read,
+    resume,
     run,
+    serving,
     start,
     stream,
+    submit,
     sync,
 )
 from clew.core.interfaces import Store
+from clew.stores.locks import claim, release_quietly, shared
 from clew.testing import act, say
 from tests.streaming.runs import Gate, agent, family, look_up, numbered, paying
 
@@ -55,9 +62,21 @@ async def test_an_ended_run_is_followed_from_every_entry_on(store: Store) -> Non
 
 
 async def test_what_is_no_place_or_no_run_is_told(store: Store) -> None:
-    for wrong in ("x", "-1", "1,2.1", "1,2.1=x", -1):
-        with pytest.raises(ConfigError, match="no place in a stream"):
+    many = "9" * 5_000
+    for wrong in ("x", "-1", "1,2.1", "1,2.1=x", "٣", -1, many, f"1,2.1={many}"):
+        with pytest.raises(ConfigError, match="no place in a stream") as told:
             follow("r", after=wrong, store=store)
+        assert len(str(told.value)) < 200
+    for no_place in (None, True, 2.5, [1] * 3_000, 10**5_000, -(10**5_000)):
+        with pytest.raises(ConfigError, match="no place in a stream") as told:
+            follow("r", after=no_place, store=store)  # type: ignore[arg-type]  # it is refused
+        assert len(str(told.value)) < 200
+    for no_id in (5, None):
+        with pytest.raises(ConfigError, match="give the id of a run"):
+            follow(no_id, store=store)  # type: ignore[arg-type]  # it is refused
+    with pytest.raises(StoreError) as unknown:
+        await anext(follow("r" * 10_000, store=store))
+    assert len(str(unknown.value)) < 400
     with pytest.raises(StoreError):
         await anext(follow("unknown", store=store))
 
@@ -183,7 +202,7 @@ def worker(place: Path, what: str = "run") -> "subprocess.Popen[str]":
 @pytest.mark.slow
 async def test_another_process_works_is_killed_and_the_next_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "runs.sqlite"
-    items, killed = list[object](), anyio.Event()
+    items, killed, left = list[object](), anyio.Event(), anyio.Event()
     with worker(place) as first:
         assert first.stdout
         assert await anyio.to_thread.run_sync(first.stdout.readline) == "begun\n"
@@ -193,16 +212,94 @@ async def test_another_process_works_is_killed_and_the_next_goes_on(tmp_path: Pa
                 items.append(item)
                 if len(items) == 3:
                     killed.set()
+                if isinstance(item, Idle):
+                    left.set()
 
         async with anyio.create_task_group() as group:
             group.start_soon(listen)
             await killed.wait()
             first.send_signal(signal.SIGKILL)
             await anyio.to_thread.run_sync(first.wait)
+            await left.wait()
             with worker(place, "resume") as second:
                 await anyio.to_thread.run_sync(second.wait)
     length = len(await read("r", store=place))
     assert numbered(items) == [((), seq) for seq in range(1, length + 1)]
+
+
+async def test_a_run_that_nobody_works_on_says_so_and_goes_on(store: Store) -> None:
+    """By the store's claim: while somebody has it, however long that takes, nothing is told."""
+    gate, items, idle = Gate(), list[object](), anyio.Event()
+
+    async def begin() -> None:
+        await start(paying(gate), "Pay.", store=store, run_id="r")
+        await gate.begun.wait()
+
+    async with serving(store=store):
+        await begin()
+        gate.go.set()  # an effect is seen to its end; the thought behind it is left
+    length = len(await read("r", store=store))
+
+    async def listen() -> None:
+        async for item in follow("r", store=store):
+            items.append(item)
+            if isinstance(item, Idle):
+                idle.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(listen)
+        await idle.wait()
+        assert items[-1] == Idle("r")
+        assert numbered(items) == [((), seq) for seq in range(1, length + 1)]
+        lock = await claim(shared(store), "r") or ""
+        assert "clew resume r" in Idle("r").hint
+        await release_quietly(shared(store), lock)
+        await resume(paying(gate), "r", store=store)
+    whole = len(await read("r", store=store))
+    assert numbered(items) == [((), seq) for seq in range(1, whole + 1)]
+    assert items.count(Idle("r")) == 1
+
+
+async def test_what_a_stream_of_an_open_run_tells_depends_on_its_claim(store: Store) -> None:
+    gate = Gate()
+    gate.go.set()
+    async with open_run(agent(say("ok")), "What?", run_id="r", store=store):
+        pass
+    lock = await claim(shared(store), "r") or ""
+    events = follow("r", store=store)
+    assert isinstance(await anext(events), Entry)
+    with anyio.move_on_after(0.3):
+        pytest.fail(f"{await anext(events)} came while somebody has the run")
+    await release_quietly(shared(store), lock)
+    assert await anext(events) == Idle("r")
+    await events.aclose()
+
+
+async def test_a_run_below_is_idle_where_its_first_is_and_names_that(store: Store) -> None:
+    """A run in a queue waits for a worker."""
+    gate = Gate(effect="read")
+    below = delegate(paying(gate), name="ask", description="Ask.")
+    above = agent(act("ask", task="Pay."), say("ok"), tools=[below])
+    async with serving(store=store) as app:
+        await start(above, "Pay.", store=store, run_id="r")
+        await gate.begun.wait()
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await app.stop()
+    events = follow("r-1.1", store=store)
+    items = [await anext(events)]
+    while not isinstance(items[-1], Idle):
+        items.append(await anext(events))
+    assert items[-1] == Idle("r")
+    await events.aclose()
+    await submit(agent(say("ok")), "What?", run_id="s", store=store)
+    queued = follow("s", store=store)
+    await anext(queued)
+    told = await anext(queued)
+    assert told == Idle("s", "default")
+    assert isinstance(told, Idle)
+    assert "a worker of queue 'default'" in told.hint
+    await queued.aclose()
 
 
 def test_without_a_loop(tmp_path: Path) -> None:

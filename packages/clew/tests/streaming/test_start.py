@@ -1,7 +1,11 @@
 """Work that is begun goes on, whoever leaves, until it stops or its application ends."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import warnings
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -13,6 +17,7 @@ from clew import (
     Agent,
     ConfigError,
     Entry,
+    Limits,
     MemoryStore,
     ModelError,
     RunContext,
@@ -294,6 +299,61 @@ async def test_a_run_that_another_process_has_is_followed() -> None:
     with pytest.raises(RunBusyError):
         await start(one, run_id="r", store=store, take_over=True)
     await release_quietly(store, lock)
+
+
+STARTER = """
+import sys, anyio
+from clew import Entry, start
+from clew.testing import say
+from tests.streaming.runs import agent
+
+async def main():
+    print("ready", flush=True)
+    sys.stdin.readline()
+    events = await start(agent(say("Yes.")), "Is it?", run_id="r", store=sys.argv[1])
+    print([item.seq async for item in events if isinstance(item, Entry)], flush=True)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_that_start_one_run_at_once_have_one_stream(tmp_path: Path) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with ExitStack() as stack:
+        command = [sys.executable, "-c", STARTER, str(tmp_path / "runs.sqlite")]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        both = [
+            stack.enter_context(subprocess.Popen(command, text=True, env=env, **pipes))  # type: ignore[call-overload]  # pipes of text
+            for _ in range(3)
+        ]
+        for one in both:
+            assert one.stdout.readline() == "ready\n"
+        for one in both:
+            one.stdin.write("\n")
+            one.stdin.flush()
+        ended = [one.communicate() for one in both]
+    assert [told for told, _ in ended] == ["[1, 2, 3]\n"] * 3, ended
+
+
+async def test_who_starts_a_run_that_another_is_about_to_begin_waits_for_its_record() -> None:
+    store, made, streams = MemoryStore(), agent(say("Yes.")), list[object]()
+    lock = await claim(store, "r") or ""  # as another process does it, before there is an entry
+
+    async def second() -> None:
+        events = await start(made, "Is it?", run_id="r", store=store)
+        streams.extend([item.seq async for item in events if isinstance(item, Entry)])
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(second)
+        await anyio.wait_all_tasks_blocked()
+        assert streams == []
+        await release_quietly(store, lock)  # it died before it wrote anything
+    assert streams == [1, 2, 3]
+    assert await claim(store, "s")
+    impatient = agent(say("Yes."), limits=Limits(part_seconds=0.2))
+    with pytest.raises(RunBusyError):
+        await start(impatient, "Is it?", run_id="s", store=store)
 
 
 class BadEar(Ear):

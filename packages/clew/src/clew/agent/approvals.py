@@ -14,7 +14,7 @@ import anyio
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.api import resume
 from clew.agent.foreign import ForeignRunError
-from clew.agent.labels import checked_labels, checked_owner, load_of
+from clew.agent.labels import check_by, checked_labels, checked_owner, load_of
 from clew.agent.result import Result
 from clew.agent.runner import has_begun
 from clew.context.prompt_spec import recorded_prompt_spec
@@ -195,10 +195,10 @@ async def rule(
     an answer that JSON cannot carry, or that do not fit the schema, for a run that came from
     outside, and as `resume` does. With an `owner`, another's run is not found.
     """
+    check_by(by)
     for what, value in (("args", args), ("answer", answer)):
         if problem := unfit(value):
-            message = f"the {what} of a ruling hold {REFUSED.format(problem)}"
-            raise ConfigError(message)
+            raise ConfigError(f"the {what} of a ruling hold {REFUSED.format(problem)}")
     asked = approval_id(approval)
     async with store_at(store if agent is None or store is not None else agent.store) as opened:
         record = await load_of(opened, asked.run_id, owner)

@@ -14,7 +14,7 @@ from clew.stores import Where, store_at
 from clew.stores.listing import Summary, runs_with, summary
 from clew.stores.refusals import unknown_run
 from clew.support.arguments import check_argument, check_number
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.settings import check_text
 from clew.support.short_text import cut
 
@@ -23,7 +23,7 @@ MAX_NAME: Final = 64
 """Characters that the name of a label may have."""
 
 MAX_VALUE: Final = 256
-"""Characters that the value of a label may have, or an owner."""
+"""Characters that the value of a label may have, an owner, or the name of who decides."""
 
 MAX_TITLE: Final = 80
 
@@ -56,6 +56,11 @@ def checked_owner(owner: str | None) -> str:
     return owner
 
 
+def check_by(by: str) -> None:
+    """Raise `ConfigError` for what names nobody who decides: no text, or a long one."""
+    _check_length("by", by, MAX_VALUE, empty=True)
+
+
 def _check_length(what: str, value: object, max_chars: int, *, empty: bool = False) -> None:
     check_text(what, value)
     size = len(str(value))
@@ -63,7 +68,7 @@ def _check_length(what: str, value: object, max_chars: int, *, empty: bool = Fal
         message = f"{what} is empty: name it, or leave it out"
         raise ConfigError(message)
     if size > max_chars:
-        message = f"{what} has {size} characters: give {max_chars} at most"
+        message = f"{what} has {size:,} characters: give {max_chars} at most"
         raise ConfigError(message)
 
 
@@ -77,6 +82,20 @@ async def load_of(store: Store, run_id: str, owner: str | None = None) -> Trajec
     if expected and record.started.owner != expected:
         raise unknown_run(run_id)
     return record
+
+
+async def refuse_anothers(store: Store, run_id: str, owner: str) -> None:
+    """Raise `RunNotFoundError` where a run is to be begun with the id of another owner's.
+
+    Whoever asks is told no more of that than by any other call with an `owner`.
+    """
+    checked_owner(owner)
+    try:
+        begun = await store.read(run_id)
+    except RunNotFoundError:
+        return
+    if begun:
+        await load_of(store, run_id, owner)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import anyio
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun
-from clew.agent.labels import load_of
+from clew.agent.labels import load_of, refuse_anothers
 from clew.agent.question import Question, message_parts
 from clew.agent.read_result import complete_result
 from clew.agent.request_words import check_same_words, turn_of, words_of
@@ -127,6 +127,8 @@ async def open_run(
     check_argument("agent", agent, Agent, "an Agent")
     async with store_at(agent.store if store is None else store) as opened, resources():
         if goal is not None:
+            if owner is not None and run_id:
+                await refuse_anothers(opened, run_id, owner)
             run_id = run_id or new_run_id()
             async with at_work(opened, run_id, "refuse"):
                 journal = await start(
@@ -164,6 +166,8 @@ async def open_fork(
     check_argument("agent", agent, Agent, "an Agent")
     words = message_parts(agent, "say", say)
     async with store_at(agent.store if store is None else store) as opened, resources():
+        if owner is not None and new_id:
+            await refuse_anothers(opened, new_id, owner)
         point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)
         new_id = new_id or new_run_id()
         async with at_work(opened, new_id, "refuse"):

@@ -1,6 +1,6 @@
 """A person takes a wrong branch out of what a run's model sees."""
 
-from clew.agent.labels import load_of
+from clew.agent.labels import check_by, load_of
 from clew.core.effects import effects_after
 from clew.core.events import Rewound
 from clew.core.inbox import encode_message
@@ -30,7 +30,7 @@ async def rewind(
     """
     check_number("to", to)
     check_text("lesson", lesson)
-    check_text("by", by)
+    check_by(by)
     text = one_line(lesson)
     async with store_at(store) as opened:
         record = await load_of(opened, run_id, owner)

@@ -14,7 +14,7 @@ from clew.agent.approvals import (
     word_on,
 )
 from clew.agent.foreign import ForeignRunError
-from clew.agent.labels import load_of
+from clew.agent.labels import check_by, load_of
 from clew.agent.result import Result
 from clew.core.events import Json, Settled, encode
 from clew.core.inbox import encode_message, words_in
@@ -73,6 +73,7 @@ async def answer(
     `StaleApprovalError`, and `ConfigError` for a value that does not fit the tool's schema of
     results.
     """
+    check_by(by)
     if value is None:
         message = "the result is None: give what came of the call, or refuse it with clew.rule"
         raise ConfigError(message)
@@ -132,6 +133,7 @@ async def settle(
     run counts the effect accordingly. The first word counts. Raises as `answer` does, and
     `NotHeldError` where the outcome is known.
     """
+    check_by(by)
     if not done and result is not None:
         raise ConfigError("what did not happen has no result: leave it out")
     asked = approval_id(call)

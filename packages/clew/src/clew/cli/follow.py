@@ -6,13 +6,13 @@ from functools import partial
 import anyio
 import click
 
-from clew import Entry, Nested, Trajectory, follow, read
+from clew import Entry, Idle, Nested, Trajectory, follow, read
 from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import DEBUG, JSON, RUN, STORE
-from clew.cli.render import render_event
+from clew.cli.render import TextBlock, render_event
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
-from clew.cli.screen import RunScreen, watching
+from clew.cli.screen import RunScreen, console, watching
 from clew.cli.store_option import existing, find_run
 from clew.interfaces import Stop, Store
 
@@ -48,6 +48,8 @@ async def _follow(
             async with follow(run_id, after=after, store=opened) as items:
                 async for item in items:
                     path, entry = (item.path, item.item) if isinstance(item, Nested) else ((), item)
+                    if isinstance(entry, Idle):
+                        _tell(screen, entry, as_json=as_json)
                     if not isinstance(entry, Entry):
                         continue
                     if as_json:
@@ -59,6 +61,14 @@ async def _follow(
         return True
 
     return ANSWERED if await unless_interrupted(watch) else INTERRUPTED
+
+
+def _tell(screen: RunScreen, idle: Idle, *, as_json: bool) -> None:
+    """Say that nobody works on the run; beside lines of JSON, on stderr."""
+    if as_json:
+        console(stderr=True).print(inert(idle.hint))
+    else:
+        screen.put(TextBlock("Waiting", inert(idle.hint), "yellow"))
 
 
 class _Entries:

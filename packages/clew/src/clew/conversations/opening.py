@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.agent.agent import A_co, Agent
-from clew.agent.labels import checked_owner, load_of
+from clew.agent.labels import checked_owner, load_of, refuse_anothers
 from clew.agent.open_run import OpenRun, open_run
 from clew.agent.question import Question, message_parts
 from clew.agent.result import Result
@@ -53,12 +53,15 @@ async def answer_messages(
             message_parts(agent, "a message", _question(event.parts))
     run_id = _named(session, run_id, owner)
     where = agent.store if store is None else store
-    async with store_at(where) as opened, resources(), at_work(opened, run_id, "refuse"):
-        journal = await start(
-            agent, _question(first), opened, run_id=run_id, listener=listener,
-            labels=labels, owner=owner, deps=deps, history=history,
-        )  # fmt: skip
-        return await OpenRun(agent, journal).go_on()
+    async with store_at(where) as opened, resources():
+        if owner is not None:
+            await refuse_anothers(opened, run_id, owner)
+        async with at_work(opened, run_id, "refuse"):
+            journal = await start(
+                agent, _question(first), opened, run_id=run_id, listener=listener,
+                labels=labels, owner=owner, deps=deps, history=history,
+            )  # fmt: skip
+            return await OpenRun(agent, journal).go_on()
 
 
 async def branch(
@@ -86,6 +89,8 @@ async def branch(
     where = agent.store if store is None else store
     async with store_at(where) as opened, resources():
         record = await load_of(opened, run_id, owner)
+        if owner is not None:
+            await refuse_anothers(opened, named, owner)
         entry, words = _word(record, word, words)
         if word == 1:
             started = record.started

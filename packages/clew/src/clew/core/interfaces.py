@@ -4,6 +4,7 @@ Nothing here is to be inherited. A model or store is whatever has these methods;
 a check is a function; a tool is one dataclass. That of a format is `clew.core.codec`.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
@@ -54,8 +55,10 @@ class Retry:
     max_delay: float = 8.0
 
     def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
+        """Raise `ConfigError` for a value of another type, or a delay without an end."""
         check_fields(self)
+        if math.isinf(self.delay):
+            raise ConfigError("Retry: delay is inf: give seconds", field="delay")
 
 
 @dataclass(frozen=True, slots=True)

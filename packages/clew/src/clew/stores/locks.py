@@ -23,6 +23,7 @@ from clew.support.errors import ConfigError, RunBusyError, StoreError
 
 LOG: Final = logging.getLogger("clew")
 
+_LOOKS: Final = 3
 _TRIES: Final = 20  # while others look whether there is a second lock, it is theirs for a moment
 
 
@@ -104,6 +105,14 @@ async def claim(store: Locks, run_id: str, *, take_over: bool = False) -> str | 
     return None
 
 
+async def is_free(store: Locks, run_id: str) -> bool:
+    """Whether nobody has claimed a run. For that moment, it is claimed here."""
+    lock = await claim(store, run_id)
+    if lock is not None:
+        await release_quietly(store, lock)
+    return lock is not None
+
+
 async def release_quietly(store: Locks, lock: str) -> None:
     """Release a claim; where that fails, the connection is gone and the claim with it."""
     with anyio.CancelScope(shield=True):
@@ -141,6 +150,10 @@ async def at_work(store: Store, run_id: str, if_busy: IfBusy = "wait") -> AsyncG
 async def _claimed(store: Locks, run_id: str, *, take_over: bool) -> AsyncGenerator[None]:
     """Keep other processes away from a run. Raises `ConfigError` where another has it."""
     lock = await claim(store, run_id, take_over=take_over)
+    for _ in range(_LOOKS if lock is None else 0):  # somebody may only have looked (`is_free`)
+        await anyio.sleep(0.01)
+        if (lock := await claim(store, run_id, take_over=take_over)) is not None:
+            break
     if lock is None:
         message = (
             f"run {run_id} is being worked on by another process: let it, or, where that "

@@ -14,6 +14,7 @@ from clew.support.errors import (
     StoreNewerError,
     StoreUnreachableError,
 )
+from clew.support.short_text import cut
 
 __all__ = [
     "changed_since",
@@ -49,7 +50,8 @@ LOCKED: Final = "is kept locked by another process: end the one that hangs, then
 def unknown_run(run_id: str) -> RunNotFoundError:
     """There is no such run in this store."""
     return RunNotFoundError(
-        f"there is no run {run_id!r} in this store: check the id, or name another store"
+        f"there is no run {cut(repr(run_id), 300)} in this store: check the id, or name another "
+        "store"
     )
 
 

@@ -6,6 +6,7 @@ import time
 from typing import Final
 
 from clew.support.errors import ConfigError
+from clew.support.short_text import cut
 
 LAST: Final = "last"
 """What people write for the newest run, whose id they need not know."""
@@ -31,8 +32,8 @@ def wrong_id(run_id: str) -> str:
         return f"{run_id!r} means the newest run, whichever that is"
     if _ID.fullmatch(run_id) is None:
         return (
-            f"{run_id!r} may have letters, digits and any of _ - . : @ + = only, or several such "
-            "names with a / between them, each begun by a letter, a digit or _"
+            f"{cut(repr(run_id), 300)} may have letters, digits and any of _ - . : @ + = only, or "
+            "several such names with a / between them, each begun by a letter, a digit or _"
         )
     return ""
 
@@ -40,7 +41,7 @@ def wrong_id(run_id: str) -> str:
 def check_run_id(run_id: object) -> None:
     """Raise `ConfigError` unless a run that is begun may have this id; "" stands for a new one."""
     if not isinstance(run_id, str):
-        message = f"run_id is {run_id!r}: give a text"
+        message = f"run_id is {cut(repr(run_id), 300)}: give a text"
         raise ConfigError(message)
     if run_id and (wrong := wrong_id(run_id)):
         message = f"no run can have this id: {wrong}; choose another"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.labels import load_of
+from clew.agent.labels import load_of, refuse_anothers
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import leave_words
 from clew.agent.request_words import REQUEST, check_same_words
@@ -51,9 +51,7 @@ async def submit(
     `ConfigError` if workers cannot share the store, and for another question under the same id.
     """
     check_argument("agent", agent, Agent, "an Agent")
-    check_text("queue", queue)
-    if not queue:
-        raise ConfigError("the queue has no name: leave it out for the usual one")
+    _check_queue(queue)
     _check_deps(agent)
     async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
@@ -68,6 +66,8 @@ async def submit(
             return run_id
         if request:
             run_id = _run_of(request, run_id, queue, owner)
+        elif owner is not None and run_id:
+            await refuse_anothers(opened, run_id, owner)
         try:
             journal = await beginning(run_id=run_id, labels=labels)
         except (RunExistsError, FencedError):  # another process is faster, or was
@@ -86,6 +86,12 @@ async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store
             await beginning()
             return True
     return False
+
+
+def _check_queue(queue: str) -> None:
+    check_text("queue", queue)
+    if not queue:
+        raise ConfigError("the queue has no name: leave it out for the usual one")
 
 
 def _check_deps(agent: Agent[Any]) -> None:

@@ -4,15 +4,21 @@ A run below is followed from the attempt of its call to the observation of it. A
 before that observation.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from clew.agent.streaming.items import Nested
 from clew.core.events import Attempt, Entry, Observation, Stop
 from clew.core.interfaces import Store
 from clew.core.journal import stored
 from clew.support.errors import ConfigError, RunNotFoundError
+from clew.support.parts import short_repr
+
+_PLACE: Final = re.compile(r"[0-9]{1,15}(,[^,=]+=[0-9]{1,15})*")
+_TOO_FAR: Final = 10**15
+"""No run has so many entries."""
 
 Add: TypeAlias = Callable[[Entry | Nested], object]
 """Takes what the stream yields next."""
@@ -114,18 +120,24 @@ class Branch:
         return ",".join([str(self.seq), *(f"{it.run_id[start:]}={it.seq}" for it in below)])
 
 
-def position_of(after: int | str) -> tuple[int, dict[str, int]]:
-    """A place as numbers: of the run, and of those below. Raises `ConfigError` for what is none."""
-    first, *rest = str(after).split(",")
-    try:
-        pairs = [each.partition("=") for each in rest]
-        numbers = int(first), {name: int(seq) for name, _, seq in pairs}
-    except ValueError:
-        numbers = -1, dict[str, int]()
-    if min(numbers[0], *numbers[1].values(), 0) < 0 or isinstance(after, bool):
-        message = f"after={after!r} is no place in a stream: give the number of an entry, or what "
-        raise ConfigError(f"{message}`position` of a stream was")
-    return numbers
+def position_of(after: int | str) -> tuple[str, tuple[int, dict[str, int]]]:
+    """A place as a text, and as numbers: of the run, and of those below.
+
+    Raises `ConfigError` for what is none.
+    """
+    known = type(after) is int and 0 <= after < _TOO_FAR
+    text = str(after) if known or isinstance(after, str) else ""
+    if _PLACE.fullmatch(text) is None:
+        message = "give the number of an entry, or what `position` of a stream was"
+        raise ConfigError(f"after={_short(after)} is no place in a stream: {message}")
+    first, *rest = text.split(",")
+    pairs = [each.partition("=") for each in rest]
+    return text, (int(first), {name: int(seq) for name, _, seq in pairs})
+
+
+def _short(after: object) -> str:
+    """What was given for a place, in a line; a number may have too many digits to be shown."""
+    return "(a number)" if type(after) is int and abs(after) >= _TOO_FAR else short_repr(after)
 
 
 def _never() -> bool:

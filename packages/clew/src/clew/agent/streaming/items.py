@@ -89,7 +89,26 @@ class Dropped(_Item):
     """Tokens and the like were left out here: they came faster than they were taken."""
 
 
-LiveItem: TypeAlias = Token | Calling | CallProgress | Retrying | Partial[T_co] | Dropped
+@dataclass(frozen=True, slots=True)
+class Idle(_Item):
+    """The run is open, and nobody works on it: the stream waits until somebody does.
+
+    `resume` takes up `run_id`, which is the run that was begun, not one below it. Where the run is
+    in a `queue`, a worker of that does so. It is told again if the run is left again.
+    """
+
+    run_id: str
+    queue: str = ""
+
+    @property
+    def hint(self) -> str:
+        """What to do, in a line."""
+        if self.queue:
+            return f"nobody works on run {self.run_id}: a worker of queue {self.queue!r} takes it"
+        return f"nobody works on run {self.run_id}: resume it (clew resume {self.run_id})"
+
+
+LiveItem: TypeAlias = Token | Calling | CallProgress | Retrying | Partial[T_co] | Dropped | Idle
 """What is shown between entries, and not recorded."""
 
 

@@ -3,7 +3,9 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+import anyio
 
 from clew.agent.agent import Agent, D
 from clew.agent.labels import checked_owner
@@ -23,11 +25,14 @@ from clew.stores.refusals import unknown_run
 from clew.stores.turns import is_taken
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError, RunBusyError
+from clew.support.errors import ConfigError, RunBusyError, RunExistsError
 from clew.support.resources import resources
 from clew.support.run_ids import check_run_id, new_run_id
 
 T = TypeVar("T")
+
+_AGAIN: Final = 0.05
+"""Seconds between two looks at whether a run that somebody else begins is there."""
 
 
 async def start(
@@ -60,40 +65,61 @@ async def start(
     run_id = check_session(session, run_id, owner)
     if session is not None:
         say, goal = goal or say, None
-    async with store_at(store := agent.store if store is None else store) as opened:
-        record = await _record(opened, goal, run_id, owner, new=session is not None)
+    store = agent.store if store is None else store
+    talks = session is not None or (say != "" and not take_over)
+    more = dict[str, Any](origin=origin, owner=owner, labels=labels, deps=deps)
+    more["accept_change"] = accept_change
+    if not talks:
+        more["take_over"] = take_over
+    until = anyio.current_time() + agent.parts.patience.seconds  # for deps are made first
+    begin = partial(_begin, agent, goal, run_id, (say, request), after, store, more)
+    while True:
+        events = await begin(talks=talks, new=session is not None, until=until)
+        if events is not None:
+            return events
+        await anyio.sleep(_AGAIN)
+
+
+async def _begin(
+    agent: Agent[T],
+    goal: Question | None,
+    run_id: str,
+    words: tuple[Question, str],
+    after: int | str | None,
+    store: Where,
+    options: dict[str, Any],
+    *,
+    talks: bool,
+    new: bool,
+    until: float,
+) -> Stream[T] | None:
+    """Begin, join or follow the work on a run.
+
+    None where somebody else is about to begin it, whose record will be there; after `until` that
+    is raised.
+    """
+    async with store_at(store) as opened:
+        record = await _record(opened, goal, run_id, options["owner"], new=new)
         key = location_of(opened), run_id or new_run_id()
     if after is None:
         after = 0 if goal is not None or record is None else len(record)
     events: Stream[T] = Stream(key[1], after, store, key)
-    talks = session is not None or (say != "" and not take_over)
-    task = None if talks or take_over else task_of(key)
+    alone = talks or options["take_over"]
+    task = None if alone else task_of(key)
     if task is None:
-        more = dict[str, Any](origin=origin, owner=owner, labels=labels, deps=deps)
-        more["accept_change"] = accept_change
-        work = partial(_talk, agent, key, store, (say, request), more)
+        work = partial(_talk, agent, key, store, words, options)
         if not talks:
-            more |= {"goal": goal if record is None else None, "take_over": take_over}
-            work = partial(_work, agent, key, store, (say, request), more)
+            asked = {**options, "goal": goal if record is None else None}
+            work = partial(_work, agent, key, store, words, asked)
         task = RunTask(key, work)
-        if await _is_elsewhere(task, alone=record is None or talks or take_over):
-            return Stream(key[1], after, store, owner=owner)
-    events.take_from(task)
-    return events
-
-
-async def _is_elsewhere(task: RunTask[Any], *, alone: bool) -> bool:
-    """Whether another process works on the run, so that it can be followed.
-
-    Raises what else keeps it from being opened, and that too where it is wanted `alone`.
-    """
     try:
         await task.opened_or_raise()
-    except RunBusyError:
-        if alone:
+    except (RunBusyError, RunExistsError):
+        await events.aclose()
+        if alone or (record is None and anyio.current_time() > until):
             raise
-        return True
-    return False
+        return None if record is None else Stream(key[1], after, store, owner=options["owner"])
+    return events.take_from(task)
 
 
 async def _work(

@@ -15,6 +15,7 @@ from clew.agent.result import Result
 from clew.agent.streaming import followers
 from clew.agent.streaming.branches import Branch, position_of
 from clew.agent.streaming.followers import Follower, Key, Waiting
+from clew.agent.streaming.idle import idle
 from clew.agent.streaming.items import Dropped, Nested, Partial, StreamItem, Token
 from clew.agent.streaming.tasks import RunTask, task_of
 from clew.agent.streaming.work import Work, look, work_on
@@ -23,6 +24,7 @@ from clew.core.interfaces import Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
 from clew.stores.user_store import location_of
+from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
 from clew.support.errors import ClewError, ConfigError
 
@@ -47,10 +49,10 @@ class Stream(Generic[A_co]):
         key: Key | None = None,
         owner: str | None = None,
     ) -> None:
+        check_argument("run_id", run_id, str, "the id of a run")
         self.run_id = run_id
-        self.position = str(after)
+        self.position, self._after = position_of(after)
         self.result: Result[A_co] | None = None
-        self._after = position_of(after)
         self._store, self._owner = store, owner
         self._task: RunTask[A_co] | None = None
         self._key: Key | None = None
@@ -61,6 +63,8 @@ class Stream(Generic[A_co]):
         self._ready = deque[tuple[Any, str]]()
         self._over = False
         self._told = False
+        self._idle_at = ""
+        """Where it last told that nobody works on the run."""
         if key is not None:
             self._listen(key)
 
@@ -183,7 +187,7 @@ class Stream(Generic[A_co]):
             self._leave()
         elif task is not None or work is not None:
             await self._follower.news.wait(_WAIT)
-        else:
+        elif not await self._tell_idle(opened):
             await self._written(opened)
 
     def _listen(self, key: Key) -> Key:
@@ -201,6 +205,15 @@ class Stream(Generic[A_co]):
         else:
             await self._root.up_to(opened, self._add, stuck.path, stuck.seq)
         return bool(self._ready)
+
+    async def _tell_idle(self, opened: Store) -> bool:
+        """Tell where nobody works on the run, once for each time that it is left."""
+        if self._idle_at == self._root.position or (new := await idle(opened, self.run_id)) is None:
+            return False
+        if not await self._read(opened, None):  # it was left only now, and what it wrote was read
+            self._idle_at = self._root.position
+            self._add(new)
+        return True
 
     def raise_error(self) -> None:
         """Raise what ended the work, unless that was raised before."""

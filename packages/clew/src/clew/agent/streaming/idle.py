@@ -1,0 +1,24 @@
+"""Whether nobody works on a run that is open, as the store's claims say it."""
+
+from clew.agent.streaming.items import Idle
+from clew.core.interfaces import Store
+from clew.core.journal import load
+from clew.core.pending import ancestors
+from clew.stores.interface import Locks
+from clew.stores.locks import is_free, queue_of
+
+
+async def idle(store: Store, run_id: str) -> Idle | None:
+    """What a stream tells where nobody works on a run.
+
+    None where somebody does, or where the store has no claims, so that nobody knows. A run below
+    another is worked on by whoever has the first of them.
+    """
+    if not isinstance(store, Locks) or not await is_free(store, run_id):
+        return None
+    record = await load(store, run_id)
+    if above := await ancestors(store, record):
+        record = above[-1][0]
+        if not await is_free(store, record.run_id):
+            return None
+    return Idle(record.run_id, queue_of(record))
