@@ -319,17 +319,21 @@ anyio.run(main)
 
 @pytest.mark.slow
 def test_two_processes_that_start_one_run_at_once_have_one_stream(tmp_path: Path) -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [sys.executable, "-c", STARTER, str(tmp_path / "runs.sqlite")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    pipe = subprocess.PIPE
     with ExitStack() as stack:
-        command = [sys.executable, "-c", STARTER, str(tmp_path / "runs.sqlite")]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         both = [
-            stack.enter_context(subprocess.Popen(command, text=True, env=env, **pipes))  # type: ignore[call-overload]  # pipes of text
+            stack.enter_context(
+                subprocess.Popen(command, text=True, env=env, stdin=pipe, stdout=pipe, stderr=pipe)
+            )
             for _ in range(3)
         ]
         for one in both:
+            assert one.stdout
             assert one.stdout.readline() == "ready\n"
         for one in both:
+            assert one.stdin
             one.stdin.write("\n")
             one.stdin.flush()
         ended = [one.communicate() for one in both]

@@ -16,7 +16,7 @@ from clew.core.journal import stored
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.parts import short_repr
 
-_PLACE: Final = re.compile(r"[0-9]{1,15}(,[^,=]+=[0-9]{1,15})*")
+_POSITION: Final = re.compile(r"[0-9]{1,15}(,[^,=]+=[0-9]{1,15})*")
 _TOO_FAR: Final = 10**15
 """No run has so many entries."""
 
@@ -127,7 +127,7 @@ def position_of(after: int | str) -> tuple[str, tuple[int, dict[str, int]]]:
     """
     known = type(after) is int and 0 <= after < _TOO_FAR
     text = str(after) if known or isinstance(after, str) else ""
-    if _PLACE.fullmatch(text) is None:
+    if _POSITION.fullmatch(text) is None:
         message = "give the number of an entry, or what `position` of a stream was"
         raise ConfigError(f"after={_short(after)} is no place in a stream: {message}")
     first, *rest = text.split(",")
