@@ -147,6 +147,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
         "deps": _deps(spec) if spec.deps else None,
+        "changes": spec.changes,
     }
     if spec.retrieval or spec.compaction or spec.rewinds:
         fields["context"] = context_of(spec, listed)

@@ -399,6 +399,7 @@ class Spec(FileTable, frozen=True):
     references: bool = False
     tries: int | None = None
     deps: str = ""
+    changes: Literal["refuse", "continue"] = "refuse"
     file: str = ""
 
     @property

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.compare import as_begun
+from clew.agent.agent_of_run import agent_of_run
 from clew.core.events import AgentSpec
-from clew.core.redaction import redact
 from clew.core.spec_changes import changes_to_accept
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
@@ -33,8 +32,9 @@ async def agents_for(config: WorkerConfig) -> Agents:
 class KnownAgents:
     """Finds the agent whose spec is the record's, to the last part.
 
-    It is one of the `configured`; or, where `recorded`, it is made of what the record says, if that
-    was begun by this user on this machine, or by anybody (`trusting`).
+    It is one of the `configured`, which may also be one that takes over (`agent_of_run`); or, where
+    `recorded`, it is made of what the record says, if that was begun by this user on this machine,
+    or by anybody (`trusting`).
     """
 
     configured: dict[str, Agent[Any]]
@@ -44,10 +44,8 @@ class KnownAgents:
 
     async def __call__(self, record: Trajectory) -> Agent[Any]:
         recorded_spec = record.spec or record.started.spec
-        for configured in self.configured.values():
-            agent = as_begun(configured, record)
-            if not changes_to_accept(recorded_spec, redact(agent.spec)):
-                return agent
+        if (agent := agent_of_run(record, self.configured.values())) is not None:
+            return agent
         made = self._made(record) if self.recorded else None
         if made is None:
             raise ConfigError(self._lacking(recorded_spec))

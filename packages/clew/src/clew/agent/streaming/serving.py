@@ -13,14 +13,11 @@ from typing import Any, Final
 import anyio
 
 from clew.agent.agent import Agent
-from clew.agent.compare import as_begun
+from clew.agent.agent_of_run import agent_of_run
 from clew.agent.streaming.start import start
 from clew.agent.streaming.tasks import RunTask, task_of, tasks_here
 from clew.core.interfaces import Store
 from clew.core.journal import load
-from clew.core.redaction import redact
-from clew.core.spec_changes import changes_to_accept
-from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
 from clew.stores.locks import queue_of
@@ -89,8 +86,9 @@ class Application(AbstractAsyncContextManager[Serving]):
 def serving(*agents: Agent[Any], store: Where = None) -> Application:
     """Work on the runs of a store as long as an application lives: `async with`, or its lifespan.
 
-    At the beginning, runs of these agents that were left open, or have got a ruling, are taken up;
-    not those of a queue, which are for workers, and those that another process has. At the end all
+    At the beginning, runs of these agents that were left open, or have got a ruling, are taken up,
+    with `Agent(changes="continue")` also those that an earlier form of one began; not
+    those of a queue, which are for workers, and those that another process has. At the end all
     work that was begun inside is stopped: an effect that has begun is seen to its end and recorded,
     and the runs stay open. `wait` of what it gives waits for all of it instead. Without a `store`
     it is that of the agents, which must be one.
@@ -125,7 +123,7 @@ async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator
 
 
 async def _left(store: Store, agents: Sequence[Agent[Any]]) -> list[tuple[str, Agent[Any]]]:
-    """The runs that are due, each with the agent that began it."""
+    """The runs that are due, each with the agent that goes on with it."""
     if not agents:
         return []
     due = await (store.due() if isinstance(store, Locks) else store.runs(status="open"))
@@ -140,13 +138,7 @@ async def _left(store: Store, agents: Sequence[Agent[Any]]) -> list[tuple[str, A
             continue
         if record.parent_call or record.is_foreign:
             continue
-        agent = next((one for one in agents if _began(one, record)), None)
+        agent = agent_of_run(record, agents)
         if agent is not None:
             runs.append((info.run_id, agent))
     return runs
-
-
-def _began(agent: Agent, record: Trajectory) -> bool:
-    """Whether it is the agent of a record."""
-    spec = record.spec or record.started.spec
-    return not changes_to_accept(spec, redact(as_begun(agent, record).spec))
