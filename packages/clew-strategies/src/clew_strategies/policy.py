@@ -261,8 +261,7 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
     and its limits on calls. `limits` are those of the whole strategy; by default those of `like`,
     with room for all runs that the strategy may make. Each run gets a share of what is left.
     Whatever the room, all runs together make at most `tool_calls` calls with an effect, and call a
-    tool at most as often as `calls_per_tool` says. Raises `ConfigError` if a role has a name that
-    no tool may have, or the parts do not fit together.
+    tool at most as often as `calls_per_tool` says. Raises `ConfigError` if the parts do not fit.
     """
     _check_parts(strategy, like, limits)
     roles = _roles(strategy)

@@ -183,7 +183,7 @@ async def test_a_worker_goes_on_with_the_nearest(tmp_path: Path) -> None:
 
 
 def test_it_is_a_word_of_two_and_stands_in_a_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^changes takes no option 'contine': [^\n]*'continue'"):
+    with pytest.raises(ConfigError, match=r"'contine': did you mean continue\?$"):
         clerk(changes="contine")
     (file := tmp_path / "agent.toml").write_text('model = "offline"\nchanges = "continue"\n')
     assert load_agent(file).agent.changes == "continue"

@@ -147,7 +147,6 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         "bounds": [_function(spec, "bounds", name) for name in spec.bounds],
         "checks": [_check(spec, name) for name in spec.checks],
         "deps": _deps(spec) if spec.deps else None,
-        "changes": spec.changes,
     }
     if spec.retrieval or spec.compaction or spec.rewinds:
         fields["context"] = context_of(spec, listed)
@@ -166,7 +165,7 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         with part("answer"):
             fields["answer"] = imported(spec.answer, "type", spec.folder)
             answer_schema(fields["answer"])
-    fields |= {} if spec.tries is None else {"tries": spec.tries}
+    fields |= {"changes": spec.changes} | ({} if spec.tries is None else {"tries": spec.tries})
     try:
         agent = Agent(**fields)
     except ConfigError as error:
