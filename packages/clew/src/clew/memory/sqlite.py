@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -37,6 +38,7 @@ class SqliteMemory:
         self._near = None if embed is None else vectors(embed)
         self._lock = threading.Lock()
         self._connection = connect(self.path, _PATIENCE)
+        weakref.finalize(self, self._connection.close)  # who forgets to close it leaves none open
 
     def close(self) -> None:
         """Let go of the file. To close it again does nothing."""

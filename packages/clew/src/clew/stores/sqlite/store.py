@@ -10,6 +10,7 @@ held when it is taken up: a store that has lost the end of a run must not repeat
 import logging
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -143,6 +144,7 @@ class SqliteStore:
         self.path = Path(path)
         self.patience = patience
         self._connection = connect(self.path, patience)
+        weakref.finalize(self, self._connection.close)  # who forgets to close it leaves none open
         self._identity = identity(self.path)
         self._claims = FileClaims(sibling(self.path, ".claims"), self.path)
         self._lock = threading.Lock()
