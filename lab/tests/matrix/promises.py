@@ -688,6 +688,18 @@ def tries(o: Outcome) -> Iterator[str]:
 
 
 @promise(
+    "fallback",
+    values={"checks": ["tests.matrix.parts:never"], "tries": 0, "fallback": "I cannot say."},
+    lax="answers",
+)
+def fallback(o: Outcome) -> Iterator[str]:
+    if o.result.fallback and o.result.answer != "I cannot say.":
+        yield f"the declared answer came back as {o.result.answer!r}"
+    if o.result.status == "failed" and not o.result.fallback:
+        yield "no answer was acceptable, and the declared one did not stand in"
+
+
+@promise(
     "answer",
     values={"answer": "tests.matrix.parts:Letter"},
     script=Script(answers=({"subject": "hello", "pages": 2},)),

@@ -95,11 +95,12 @@ def solver(agent: Agent[Any]) -> Agent[Any]:
 def worker(agent: Agent[Any]) -> Agent[Any]:
     """The agent for one part of a task: its answer is text, and no check applies to it.
 
-    It is the agent in all else. One that answers by a strategy keeps its answer type, which those
-    of the strategy have.
+    It is the agent in all else, but for a fallback of another type. One that answers by a strategy
+    keeps its answer type, which those of the strategy have.
     """
     kept = agent.answer if agent is not base_agent(agent) else str
-    return agent.replace(answer=kept, checks=())
+    fallback = agent.fallback if kept is agent.answer else None
+    return agent.replace(answer=kept, checks=(), fallback=fallback)
 
 
 def tool_list(agent: Agent[Any]) -> str:

@@ -226,7 +226,7 @@ def _args_error(tool: AnyTool, call: Planned, ids: Collection[str]) -> str:
 def _finder(agent: Agent[Any]) -> Agent[Any]:
     """The agent that looks for a value; worked examples end in an answer of another type."""
     words = agent.parts.instructions.replace(examples=None)
-    return worker(agent).replace(answer=Substitute, prompt=words)
+    return worker(agent).replace(answer=Substitute, prompt=words, fallback=None)
 
 
 def _made(tool: str, args: Mapping[str, Json]) -> str:

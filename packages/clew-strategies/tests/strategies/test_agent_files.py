@@ -7,13 +7,20 @@ import pytest
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent_files import load_agent, read_agent_file
 from clew.agent_files.untrusted import outside_parts
+from clew.evidence import CANNOT_ANSWER
 from clew.support.wings import STRATEGIES, names
 from tests.cli.shell import clew
 
 MODULE = '''
 """A strategy and a model of one's own."""
 
+from dataclasses import dataclass
+
 from clew.interfaces import ModelInfo, RawCall, Reply
+
+@dataclass
+class Words:
+    text: str
 
 
 class Twice:
@@ -34,6 +41,8 @@ class Twice:
 '''
 
 QUESTION = "What is 17 * 23?"
+
+TYPED = 'answer = "own_strategy:Words"\nfallback = { text = "?" }'
 
 
 @pytest.fixture
@@ -117,7 +126,6 @@ JUDGED = '''
 
 from clew import tool
 from clew.interfaces import ModelInfo, RawCall, Reply
-from clew_strategies import AnswerVerdict
 
 
 @tool(effect="pure")
@@ -213,3 +221,33 @@ async def test_what_another_file_says_itself_stands(folder: Path) -> None:
     judged = await read(f"{done.run_id}-2.1", store=store)
     assert "Be strict." in judged.started.spec.prompt
     assert f"agent file {folder / 'judge.toml'}" in list(outside_parts(read_agent_file(file)))
+
+
+@pytest.mark.parametrize("name", names(STRATEGIES))
+@pytest.mark.parametrize("keys", ['fallback = "?"', 'checks = ["grounded"]', TYPED])
+def test_every_strategy_takes_an_agent_that_declares_an_answer(
+    folder: Path, name: str, keys: str
+) -> None:
+    if name == "strategy_agent":  # it makes the agent of each
+        return
+    file = folder / "agent.toml"
+    file.write_text(f'model = "offline"\nstrategy = "{name}"\n{keys}\n')
+    agent = load_agent(file).agent
+    assert agent.fallback is not None
+    assert repr(agent.fallback).strip("'") in {"?", CANNOT_ANSWER, "Words(text='?')"}
+
+
+async def test_a_judge_declares_what_its_strategy_reads(folder: Path) -> None:
+    judge = 'model = "offline"\ntools = []\n'
+    (folder / "judge.toml").write_text(judge + 'fallback = { passed = true, why = "so" }\n')
+    file = folder / "agent.toml"
+    file.write_text(
+        'model = "offline"\nstrategy = { name = "reflexion", evaluator = "judge.toml" }\n'
+    )
+    store = MemoryStore()
+    done = await run(load_agent(file).agent, QUESTION, store=store)
+    judged = await read(f"{done.run_id}-2.1", store=store)
+    assert judged.started.spec.parts["fallback"] == {"passed": True, "why": "so"}
+    (folder / "judge.toml").write_text(judge + 'fallback = "yes"\n')
+    with pytest.raises(ConfigError, match="fallback is no answer of this agent"):
+        load_agent(file)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import anyio
 import pytest
@@ -31,7 +31,7 @@ from clew.core.interfaces import Append, Prompt
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_strategies import VerifierChoice, agent_of, verifying, vote, vote_status, vote_sync
-from tests.strategies.voters import QUESTION, Tape, Voters, ask, look, model_of, voters
+from tests.strategies.voters import QUESTION, Tape, Voters, ask, look, model_of, voters, watched
 
 pytestmark = pytest.mark.anyio
 
@@ -424,6 +424,30 @@ async def test_where_no_run_has_an_answer_the_declared_one_stands_in() -> None:
     assert (found.answer, found.result.fallback, found.how) == ("I cannot say", True, "none")
     assert found.words == "None of 3 runs gave an answer: 3 failed."
     assert (found.counts, found.chosen) == ((), 0)
+
+
+@dataclass(frozen=True)
+class Words:
+    text: str
+
+
+async def test_a_declared_answer_of_a_type_stands_in_as_that_type(tmp_path: Path) -> None:
+    def never(_answer: Words, _record: Trajectory) -> str:
+        return "never good enough"
+
+    unsure = Words("I cannot say")
+    scripts = [[finish({"text": "x"})] * 3] * 3
+    agent = Agent(Voters(scripts), [look], answer=Words, checks=[never], fallback=unsure)
+    store = tmp_path / "runs.sqlite"
+    found = await vote(agent, QUESTION, store=store, watch=watched)
+    assert_type(found.answer, Words | str | None)
+    assert (found.answer, found.result.fallback) == (unsure, True)
+    assert found.result.to_json()["answer"] == {"text": "I cannot say"}
+    again = await vote(agent, QUESTION, store=store, run_id=found.result.run_id)
+    assert again.answer == unsure
+    record = await read(found.result.run_id, store=store)
+    replayed = await replay(agent_of(agent, record), record.run_id, store=store)
+    assert replayed.trajectory.entries == record.entries
 
 
 async def test_typed_answers_are_compared_as_values() -> None:

@@ -37,7 +37,7 @@ def watched(number: int) -> None:
     NUMBER.set(number)
 
 
-async def ask(agent: Agent, k: int = 3, **options: Any) -> Vote:
+async def ask(agent: Agent[Any], k: int = 3, **options: Any) -> Vote[Any]:
     """Vote on the question of these tests."""
     return await vote(agent, QUESTION, k, watch=watched, **options)
 

@@ -41,6 +41,9 @@ async def no_paris(call, so_far):
 def never(so_far):
     return None
 
+def at_once(so_far):
+    return "no time"
+
 async def short(answer, so_far):
     return None if len(answer.text) < 20 else "too long"
 
@@ -235,6 +238,24 @@ def test_a_text_format_and_grounded_answers_are_set_up(tmp_path: Path) -> None:
     assert repr(agent.checks[1]) == repr(Grounded(0.4))
 
 
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        ('fallback = "I cannot say."', "I cannot say."),
+        ('checks = ["grounded"]\nfallback = "My own."', "My own."),
+        ('answer = "own_parts:Said"\nfallback = { text = "?" }', "Said(text='?')"),
+        ('answer = "own_parts:Said"\n[fallback]\ntext = "?"', "Said(text='?')"),
+    ],
+)
+async def test_the_declared_answer_stands_in_the_file_as_json(
+    tmp_path: Path, keys: str, answer: str
+) -> None:
+    text = f'model = "offline"\nbounds = ["own_parts:at_once"]\nlimits.landing = false\n{keys}\n'
+    agent, _ = load_agent(written(tmp_path, text), model=ScriptedModel([]))
+    result = await run(agent, "Who?", store=MemoryStore())
+    assert (repr(result.answer).strip("'"), result.fallback) == (answer, True)
+
+
 def test_a_model_given_by_name_takes_the_place_of_the_files(tmp_path: Path) -> None:
     file = written(tmp_path, 'model = "opnai:not-this-one"\n')
     assert load_agent(file, model="offline").agent.engine.model.info.name == "offline"
@@ -304,6 +325,16 @@ WRONG: list[tuple[str, int, str]] = [
     ('model = "offline"\nguards = ["own_parts:not_callable"]', 2, "name a function"),
     ('model = "offline"\nchecks = ["own_parts:absent"]', 2, "the check 'own_parts:absent' cannot"),
     ('model = "offline"\nanswer = "own_parts:Absent"', 2, "the type 'own_parts:Absent' cannot"),
+    (
+        'model = "offline"\nfallback = 3',
+        2,
+        "fallback is no answer of this agent: value: 3 is a number",
+    ),
+    (
+        'model = "offline"\nanswer = "own_parts:Said"\nfallback = { txt = "?" }',
+        3,
+        "fallback is no answer of this agent: ",
+    ),
     ('model = "offline"\ndocs = "nowhere"', 2, "there is no folder"),
     ('model = "offline"\nprompt.examples = 7', 2, "examples is 7, and 1 that ship"),
     ("tools = []", 1, "no model is named"),

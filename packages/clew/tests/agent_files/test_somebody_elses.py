@@ -111,6 +111,7 @@ model = "offline"
 tools = ["their_parts:visit"]
 bounds = ["their_parts:enough"]
 answer = "their_parts:Said"
+fallback = {{ text = "Neither." }}
 limits.landing = {}
 [retrieval]
 always = ["visit"]
@@ -131,7 +132,7 @@ async def test_a_replay_needs_no_part_that_the_record_names(tmp_path: Path, land
     prompt_spec = await store.blob(record.started.spec.prompt_blob)
     make = partial(make_agent, model=ScriptedModel([*MOVES]))
     bare, apart = stand_ins(spec, record, prompt_spec, make)
-    own = {"tools.visit", "parts.answer", "parts.retrieval"}
+    own = {"tools.visit", "parts.answer", "parts.fallback", "parts.retrieval"}
     assert apart == own | {"parts.guards", "parts.provenance"}
     await replay(bare.engine, record, MemoryStore(), apart)
     visit = bare.engine.tools["visit"]

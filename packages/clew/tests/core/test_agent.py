@@ -172,7 +172,7 @@ def test_no_progress_detection_can_be_left_out() -> None:
     assert not any(isinstance(guard, NoProgress) for guard in without.parts.guards)
 
 
-async def play(script: list[Any], **options: Any) -> tuple[Result, Trajectory]:
+async def play(script: list[Any], **options: Any) -> tuple[Result[Any], Trajectory]:
     """A run over a memory store, with its record."""
     agent = Agent(model=ScriptedModel(script), tools=TOOLS, **options)
     found = await run(agent, "What?", store=(store := MemoryStore()), run_id="run")

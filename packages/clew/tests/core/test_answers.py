@@ -1,5 +1,7 @@
 """When an answer is looked at: not while a person has something to say, and one of a reply."""
 
+from typing import Any
+
 import pytest
 
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
@@ -86,9 +88,9 @@ async def test_a_late_result_takes_no_answer_back() -> None:
     assert result(agent, journal.trajectory).answer == "42"
 
 
-async def two_answers(*script: Reply, **options: object) -> tuple[Result, list[str]]:
+async def two_answers(*script: Reply, **options: object) -> tuple[Result[Any], list[str]]:
     """What comes of a script, and what every call was told."""
-    agent = Agent(model=ScriptedModel(script, tools=TOOLS), tools=TOOLS, **options)  # type: ignore[arg-type]  # whatever an agent may have
+    agent: Agent[Any] = Agent(ScriptedModel(script, tools=TOOLS), TOOLS, **options)  # type: ignore[arg-type]  # whatever an agent may have
     store = MemoryStore()
     found = await run(agent, "What is it?", store=store, run_id="run")
     record = await read("run", store=store)

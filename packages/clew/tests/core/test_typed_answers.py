@@ -84,9 +84,13 @@ def test_only_an_answered_run_has_an_answer_of_the_type(store: MemoryStore) -> N
             assert_type(words, str)
         case Held(pending_approvals=waiting):
             assert_type(waiting, tuple[PendingApproval, ...])
-        case Bound(limit=limit):
+        case Bound(limit=limit, answer=partial):
             assert_type(limit, str)
-        case Refused() | Failed() | Interrupted():
+            assert_type(partial, Life | None)
+        case Failed(answer=declared):
+            assert_type(declared, Life | None)
+            assert_type(result.unwrap(), Never)
+        case Refused() | Interrupted():
             assert_type(result.unwrap(), Never)
         case _:
             assert_never(result)

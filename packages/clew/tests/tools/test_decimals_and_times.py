@@ -60,7 +60,7 @@ KINDS: dict[str, tuple[Any, Json, Any]] = {
     "a day and a zone": (dt.datetime, "2024-01-31T10:00+00:00", DAY.replace(tzinfo=UTC)),
     "in a dataclass": (Visit, {"at": "10:00", "name": "10:00"}, Visit(TEN, "10:00")),
     "in a TypedDict": (Typed, {"at": "10:00"}, {"at": TEN}),
-    "in a NamedTuple": (Named, ["10:00", "10:00"], Named(TEN, "10:00")),
+    "in a NamedTuple": (Named, {"at": "10:00", "name": "10:00"}, Named(TEN, "10:00")),
     "in a tuple": (tuple[dt.time, str], ["10:00", "10:00"], (TEN, "10:00")),
     "in tuples": (tuple[dt.time, ...], ["10:00", "10:00:00"], (TEN, TEN)),
     "in a dict": (dict[str, dt.time], {"10:00": "10:00"}, {"10:00": TEN}),

@@ -96,7 +96,7 @@ def tools_over(data_class: Any, reads: Sequence[str], idempotent: Sequence[str])
             arguments = signature.arguments(args, key)
         except ValueError as error:
             raise ToolError(str(error)) from error
-        return data_class(data, **arguments)
+        return returned(signature.name, data_class(data, **arguments), signature.tuples)
 
     effect = _effect(signature.name, reads, idempotent)
     return DataFunction(signature.name, signature.description, signature.parameters, effect, apply)

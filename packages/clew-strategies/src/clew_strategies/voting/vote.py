@@ -79,8 +79,8 @@ class Vote(Generic[A_co]):
     choice: VerifierChoice | None = None
 
     @property
-    def answer(self) -> object:
-        """The answer of the whole, if any: of its type with `result.unwrap()`."""
+    def answer(self) -> A_co | str | None:
+        """The answer of the whole, if any: of its type, or the words of who declined."""
         return self.result.answer
 
 

@@ -87,12 +87,12 @@ class Agent(Generic[A_co, D]):
 
     `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
     `Result[Life]`. An answer that fails a check goes back to the model `tries` times; then
-    `fallback` is the answer. `settings` are those of the model: temperature, tokens, reasoning,
-    seed, timeout … `deps` makes what its tools, guards, checks and prompts get by their
-    `RunContext`, for a run of which it is told the id, the recorded labels and the owner: so any
-    process can go on with it. `store` is where its runs are kept, for whoever names no other. With
-    `changes="continue"` runs that an earlier form of the agent began go on with this one, which is
-    recorded (`Changed`); otherwise somebody must accept the change.
+    `fallback`, of that type too, is the answer. `settings` are those of the model: temperature,
+    tokens, reasoning, seed, timeout … `deps` makes what its tools, guards, checks and prompts get
+    by their `RunContext`, for a run of which it is told the id, the recorded labels and the owner:
+    so any process can go on with it. `store` is where its runs are kept, for whoever names no
+    other. With `changes="continue"` runs that an earlier form of the agent began go on with this
+    one, which is recorded (`Changed`); otherwise somebody must accept the change.
     Raises `ConfigError` if the parts do not fit.
     """
 
@@ -104,7 +104,7 @@ class Agent(Generic[A_co, D]):
     answer: TypeForm[A_co] = str  # type: ignore[assignment] # pyright: ignore[reportAssignmentType] - the default of A_co
     checks: Sequence[Check[A_co] | ContextCheck[A_co]] = ()
     tries: int = 2
-    fallback: Json = None
+    fallback: A_co | None = None
     limits: Limits = field(default_factory=Limits)
     bounds: Sequence[StopRule] = ()
     guards: Sequence[Guard | ContextGuard] = ()
@@ -153,7 +153,6 @@ class Agent(Generic[A_co, D]):
             check_function("shape", spec.shape)
         check_number("tries", self.tries, minimum=0)
         check_cost(self.limits.cost, tools, priced=info.priced)
-        check_json("fallback", self.fallback)
         check_json("the model's settings", dict(info.params))
         if self.context.retrieval is not None:
             check_retrieval(self.context.retrieval, tools, codec)

@@ -8,6 +8,7 @@ import msgspec
 
 from clew.agent.approval_rules import Approvals, as_recorded
 from clew.agent.composition import Composition
+from clew.agent.declared_answer import encoded_fallback
 from clew.agent.planning import planned
 from clew.agent.reading import read_reply
 from clew.agent.tool_finder import matching_names
@@ -49,8 +50,9 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
     seed = agent.settings.seed or 0
     render = partial(next_prompt, codec, spec, model.info.params, seed)
     acts = next((it for it in parts.guards if isinstance(it, BoundProvenance)), None)
+    recorded = agent_spec(parts)
     return Engine(
-        spec=agent_spec(parts),
+        spec=recorded,
         model=model,
         codec=codec,
         prompt_spec=spec,
@@ -68,7 +70,7 @@ def compile_engine(parts: Composition, decode: Callable[[Json], Any]) -> Engine:
         decode=decode,
         contradiction=partial(contradiction, parts.own_tools),
         tries=agent.tries,
-        fallback=agent.fallback,
+        fallback=recorded.parts["fallback"],
         patience=parts.patience,
         unknown=limits.unknown,
         argument_bytes=limits.argument_bytes,
@@ -140,7 +142,7 @@ def _reviewing(parts: Composition) -> Callable[[Trajectory], Awaitable[Sequence[
 
 def agent_spec(parts: Composition) -> AgentSpec:
     """What the record must contain for a replay, and its fingerprint."""
-    agent = parts.agent
+    agent, fallback = parts.agent, parts.agent.fallback
     visible = described(parts.own_tools, parts.variant)
     tools = {  # whoever trusts the results of a tool vouches for its description too
         it.name: ToolSetting(
@@ -151,7 +153,7 @@ def agent_spec(parts: Composition) -> AgentSpec:
     named: dict[str, Json] = {
         "answer": parts.prompt_spec.answer,
         "tries": agent.tries,
-        "fallback": agent.fallback,
+        "fallback": None if fallback is None else encoded_fallback(agent.answer, fallback),
         "limits": repr(agent.limits),
         "bounds": [stable_name(bound) for bound in parts.bounds],
         "guards": [one.name for one in parts.named_guards if not isinstance(one.ask, _UNNAMED)],

@@ -17,7 +17,7 @@ from clew.context.view import first_prompt
 from clew.core.budget import Budget
 from clew.core.codec import Codec, PromptSpec
 from clew.core.engine import NamedGuard, NamedScreen, Validator
-from clew.core.events import ACTING, EFFECTFUL, FINISH, Json, Verdict
+from clew.core.events import ACTING, EFFECTFUL, FINISH, Verdict
 from clew.core.interfaces import (
     STRATEGY,
     AgentTool,
@@ -70,7 +70,7 @@ class AgentFields(Protocol):
     @property
     def tries(self) -> int: ...
     @property
-    def fallback(self) -> Json: ...
+    def fallback(self) -> Any: ...
     @property
     def limits(self) -> Limits: ...
     @property

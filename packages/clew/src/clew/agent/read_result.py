@@ -36,6 +36,11 @@ def _decoded(agent: Agent[Any], answer: Json) -> Any:
         return answer
 
 
+def _partial(agent: Agent[A_co], answer: Json) -> A_co | None:
+    """What stands in for an answer, in the agent's type; None where there is nothing."""
+    return None if answer is None else _decoded(agent, answer)
+
+
 def _note(trajectory: Trajectory, *, answered: bool) -> str:
     """The text beside the answer, if `answered`, and what clew noticed about the replies."""
     replies = [
@@ -112,16 +117,15 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
         case "declined":
             return Declined(answer="" if answer is None else text_or_json(answer), **common)
         case "bound":
-            if answer is None or stop.fallback:
-                return Bound(answer=answer, limit=stop.code, **common)
-            audit = _audited(agent, trajectory, answer)
-            return Bound(answer=_decoded(agent, answer), audit=audit, limit=stop.code, **common)
+            from_model = answer is not None and not stop.fallback
+            audit = _audited(agent, trajectory, answer) if from_model else None
+            return Bound(answer=_partial(agent, answer), audit=audit, limit=stop.code, **common)
         case "held":
             return Held(pending_approvals=tuple(pending_here(trajectory)), **common)
         case "refused":
             return Refused(**common)
         case "failed":
-            return Failed(answer=answer, **common)
+            return Failed(answer=_partial(agent, answer), **common)
         case "interrupted":
             return Interrupted(**common)
 

@@ -192,15 +192,15 @@ class Declined(_NotAnswered):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound(_NotAnswered):
+class Bound(_NotAnswered, Generic[A_co]):
     """The run reached a limit.
 
     `limit` names it as `Limits` does ("steps", "tokens"), or is "own" for a stop rule of the
     agent. `answer` is the partial answer that a last thought gave, which passed the checks, or
-    the declared fallback, or None.
+    the declared fallback, or None; of the agent's answer type.
     """
 
-    answer: object = None
+    answer: A_co | None = None
     limit: str = ""
     status: Literal["bound"] = "bound"
 
@@ -225,13 +225,13 @@ class Refused(_NotAnswered):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed(_NotAnswered):
+class Failed(_NotAnswered, Generic[A_co]):
     """No answer was acceptable, or the model failed; `answer` is the declared fallback, or None.
 
     In a `batch` its record may be open: then `resume` continues it.
     """
 
-    answer: object = None
+    answer: A_co | None = None
     status: Literal["failed"] = "failed"
 
 
@@ -243,7 +243,9 @@ class Interrupted(_NotAnswered):
     status: Literal["interrupted"] = "interrupted"
 
 
-Result: TypeAlias = Answered[A_co] | Declined | Bound | Held | Refused | Failed | Interrupted
+Result: TypeAlias = (
+    Answered[A_co] | Declined | Bound[A_co] | Held | Refused | Failed[A_co] | Interrupted
+)
 """What a run came to: `match` it, check `ok`, or call `unwrap`, which raises where it must."""
 
 

@@ -319,8 +319,8 @@ def _result_observation(agent: Agent[Any], trajectory: Trajectory, call: str) ->
         why = str(_recited(outcome.answer, known))
         evidence = tuple(_renamed(piece, known[piece.doc_id]) for piece in outcome.cited)
         return msgspec.structs.replace(_failed("declined", why, "not_done"), evidence=evidence)
-    if outcome.fallback and outcome.answer is not None:
-        why += f"; declared for that case: {encode(outcome.answer).decode()}"
+    if outcome.fallback and outcome.raw_answer is not None:
+        why += f"; declared for that case: {encode(outcome.raw_answer).decode()}"
     return _failed(_CODES.get(outcome.status, "tool_error"), why, "not_done")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import msgspec
 
 from clew.agent.agent import Agent
+from clew.agent.declared_answer import decoded_fallback
 from clew.agent.harmful_requests import HarmfulRequests
 from clew.agent.reply_parser import with_parser
 from clew.agent.validate import check_cost, check_screens, check_tool_names
@@ -159,13 +160,9 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     if spec.grounded and GROUNDED not in spec.checks:
         with part(GROUNDED):
             raise ConfigError(f"these are settings of a check: add {GROUNDED!r} to checks")
-    if GROUNDED in spec.checks and not spec.answer:
-        fields["fallback"] = require(CHECKS, GROUNDED).fallback
-    if spec.answer:
-        with part("answer"):
-            fields["answer"] = imported(spec.answer, "type", spec.folder)
-            answer_schema(fields["answer"])
-    fields |= {"changes": spec.changes} | ({} if spec.tries is None else {"tries": spec.tries})
+    fields["changes"] = spec.changes
+    if spec.answer or spec.checks or (spec.tries, spec.fallback) != (None, None):
+        fields |= _answering(spec)
     try:
         agent = Agent(**fields)
     except ConfigError as error:
@@ -179,6 +176,21 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
         with part("parser"):
             agent = with_parser(agent, model_beside(spec, spec.parser))
     return agent if planned is None else with_strategy(spec, planned, agent, make_agent)
+
+
+def _answering(spec: Spec) -> dict[str, Any]:
+    """What an agent answers, how often a check may send that back, and what then stands in."""
+    fields: dict[str, Any] = {} if spec.tries is None else {"tries": spec.tries}
+    if spec.answer:
+        with part("answer"):
+            fields["answer"] = imported(spec.answer, "type", spec.folder)
+            answer_schema(fields["answer"])
+    if spec.fallback is not None:
+        with part("fallback"):
+            fields["fallback"] = decoded_fallback(fields.get("answer", str), spec.fallback)
+    elif GROUNDED in spec.checks and not spec.answer:
+        fields["fallback"] = require(CHECKS, GROUNDED).fallback
+    return fields
 
 
 def _find_fault(

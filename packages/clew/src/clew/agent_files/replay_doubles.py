@@ -180,7 +180,8 @@ def _shipped(spec: Spec, recorded: Spec) -> Spec:
         docs=str(Path.cwd()) if spec.docs else "",
         programs=(), processes=(), external=(), agents=(), mcp=(), guards=(), bounds=(),
         checks=tuple(name for name in spec.checks if ":" not in name),
-        provenance="off", answer="", retrieval=None, memory="", workspace="", strategy=None,
+        provenance="off", answer="", fallback=None if spec.answer else spec.fallback,
+        retrieval=None, memory="", workspace="", strategy=None,
         limits=msgspec.structs.replace(spec.limits, calls_per_tool=None),
         fallbacks={}, labels={}, approve={},
         parser="" if spec.parser == recorded.parser else spec.parser,
@@ -224,7 +225,10 @@ def _parts(spec: Spec, recorded_spec: AgentSpec, agent: Agent[Any]) -> dict[str,
     if spec.harmful or any(":" in name for name in spec.screens):
         parts["screens"] = [_NamedPart(name) for name in recorded_parts["screens"]]
     if spec.answer:
-        parts["answer"] = _answer(recorded_parts["answer"])
+        kind = _answer(recorded_parts["answer"])
+        parts["answer"] = kind
+        if (fallback := recorded_parts["fallback"]) is not None:
+            parts["fallback"] = kind(fallback)
     if (finding := spec.retrieval) is not None:
         retrieval = Retrieval(
             k=finding.k,
@@ -409,11 +413,14 @@ class _Bound:
                 return None
 
 
-def _answer(schema: Parameters) -> type:
+def _answer(schema: Parameters) -> Callable[[Json], Any]:
     """A type of answers that is known by its schema alone; what its own code said is recorded."""
 
     class Recorded:
         """An answer as it stands in the record."""
+
+        def __init__(self, recorded: Json) -> None:
+            self._recorded = recorded
 
         @classmethod
         def model_json_schema(cls, **_: object) -> Parameters:
@@ -421,9 +428,14 @@ def _answer(schema: Parameters) -> type:
             return msgspec.json.decode(msgspec.json.encode(schema), type=dict[str, Json])
 
         @classmethod
-        def model_validate_json(cls, body: bytes | None, *, strict: bool) -> Self:
+        def model_validate_json(cls, body: bytes, *, strict: bool) -> Self:
             """Take any answer that met the schema."""
-            _ = (body, strict)
-            return cls()
+            _ = strict
+            return cls(msgspec.json.decode(body))
+
+        def model_dump(self, *, mode: str) -> Json:
+            """Give the answer back."""
+            _ = mode
+            return self._recorded
 
     return Recorded

@@ -358,9 +358,9 @@ class Spec(FileTable, frozen=True):
     and `store` are paths or addresses. `tools` are names of shipped tools and `module:name` of your
     own; modules are looked up beside `file` (the agent file; empty: the working folder) first. The
     same holds for `screens`, `guards`, `bounds`, `checks`, the type `answer`, and `deps`, which
-    makes those of a run. `approve` says which calls of a tool a person approves: true, a reason, or
-    a function as `module:name`. Omitted values are those of `Agent`, except for tools:
-    `named_tools`.
+    makes those of a run. `fallback` is an answer as JSON has it. `approve` says which calls of a
+    tool a person approves: true, a reason, or a function as `module:name`. Omitted values are those
+    of `Agent`, except for tools: `named_tools`.
     """
 
     model: str = ""
@@ -398,6 +398,7 @@ class Spec(FileTable, frozen=True):
     answer: str = ""
     references: bool = False
     tries: int | None = None
+    fallback: Json = None
     deps: str = ""
     changes: Literal["refuse", "continue"] = "refuse"
     file: str = ""

@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from clew.agent.agent import Agent
+from clew.agent.declared_answer import decoded_fallback
 from clew.agent.subagents import reachable, with_limits
 from clew.agent.validate import check_tool_names
 from clew.agent_files.imports import imported_function
@@ -74,12 +77,16 @@ def _tool(agent: Agent[Any], name: str) -> AnyTool:
 
 def _other(spec: Spec, usual: Agent[Any] | None, make: Callable[[Spec], Agent[Any]]) -> Agent[Any]:
     """The agent of another file: what it leaves out is as the strategy has it."""
-    made = make(spec if spec.tools is not None else spec.replace({"tools": []}))
+    typed = usual is None or spec.answer or usual.answer is str
+    spec = spec if spec.tools is not None else spec.replace({"tools": []})
+    made = make(spec if typed else msgspec.structs.replace(spec, fallback=None))
     if usual is None:
         return made
     if spec.prompt is None:
         made = made.replace(prompt=usual.prompt)
-    return made if spec.answer else made.replace(answer=usual.answer)
+    if typed:
+        return made
+    return made.replace(answer=usual.answer, fallback=decoded_fallback(usual.answer, spec.fallback))
 
 
 _SETTINGS = frozenset(StrategyTable.__struct_fields__)

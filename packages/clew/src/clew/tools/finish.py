@@ -5,6 +5,8 @@ from typing import Any, Final, cast, get_args
 
 from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json
 from clew.core.interfaces import Parameters, Tool
+from clew.support.json_values import plain
+from clew.tools.named_tuples import by_name
 from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
 from clew.tools.types import from_json, schema_of
@@ -69,6 +71,16 @@ def answer_schema(kind: Any) -> Parameters:
     if kind is str:  # as a rule
         return {"type": "string"}
     return schema_of(kind, "the answer's type")
+
+
+def encode_answer(kind: Any, value: Any) -> Json:
+    """An answer of the type as the record has it. Raises `ValueError` for what is none."""
+    encoded = by_name(adapted(kind, "the answer's type"), plain(value))
+    decoded = decode_answer(kind, encoded)
+    if type(decoded) is not type(value) and decoded != value:  # it is only its JSON
+        message = f"a {type(value).__name__} is at most the JSON of one"
+        raise ValueError(message)
+    return encoded
 
 
 def decode_answer(kind: Any, value: Json) -> Any:

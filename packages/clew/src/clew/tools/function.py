@@ -107,13 +107,15 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
         except ValueError as error:
             return asked_again(arguments_refused(signature.name, error), key)
 
+    name, tuples = signature.name, signature.tuples
+
     async def awaiting(args: dict[str, Json], key: str) -> Any:
         fit = arguments_of(args, key)
-        return returned(signature.name, await function(**fit)) if isinstance(fit, dict) else fit
+        return returned(name, await function(**fit), tuples) if isinstance(fit, dict) else fit
 
     def calling(args: dict[str, Json], key: str) -> Any:
         fit = arguments_of(args, key)
-        return returned(signature.name, function(**fit)) if isinstance(fit, dict) else fit
+        return returned(name, function(**fit), tuples) if isinstance(fit, dict) else fit
 
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)

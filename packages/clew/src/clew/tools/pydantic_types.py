@@ -51,10 +51,10 @@ def adapted(kind: Any, where: str) -> Any:
     A description beside it stays outside. Raises `ConfigError`, naming `where`, for a type that
     neither library reads alone, and where pydantic is not installed.
     """
-    if not any(_is_foreign(part) for part in _mentioned(kind, set())):
+    if not any(_is_foreign(part) for part in mentioned(kind, set())):
         return kind
     inner, outside = _split(kind)
-    if mixed := next(filter(_is_msgspec, _mentioned(inner, set())), None):
+    if mixed := next(filter(_is_msgspec, mentioned(inner, set())), None):
         message = (
             f"{where}: {_name(mixed)} is read by msgspec, and what stands beside it by pydantic; "
             "write bounds as pydantic.Field(…), and types as dataclasses or pydantic models"
@@ -113,14 +113,17 @@ def _is_msgspec(part: Any) -> bool:
     )
 
 
-def _mentioned(kind: Any, seen: set[int]) -> Iterator[Any]:
-    """A type, and all types, metadata and defaults in it; models of pydantic are not entered."""
+def mentioned(kind: Any, seen: set[int]) -> Iterator[Any]:
+    """A type, and all types, metadata and defaults in it that were not `seen`.
+
+    Models of pydantic are not entered.
+    """
     if id(kind) in seen:
         return
     seen.add(id(kind))
     yield kind
     for part in parts(kind):
-        yield from _mentioned(part, seen)
+        yield from mentioned(part, seen)
 
 
 def parts(kind: Any) -> Iterator[Any]:
@@ -139,11 +142,16 @@ def parts(kind: Any) -> Iterator[Any]:
             return  # the schema's maker names what is not defined
 
 
-def _has_fields(kind: type) -> bool:
+def _has_fields(kind: type[Any]) -> bool:
     if hasattr(kind, "__required_keys__"):  # a TypedDict, of `typing_extensions` too
         return True
     if dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct):
         return True
+    return is_named_tuple(kind)
+
+
+def is_named_tuple(kind: type[Any]) -> bool:
+    """Whether this is a tuple whose fields have names."""
     return issubclass(kind, tuple) and hasattr(kind, "_fields")  # pyright: ignore[reportUnknownArgumentType] # a class of any kind of tuple
 
 

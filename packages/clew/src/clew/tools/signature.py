@@ -19,6 +19,7 @@ from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
+from clew.tools.named_tuples import by_name, named_tuples
 from clew.tools.pydantic_types import adapted, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
 
@@ -51,13 +52,15 @@ class Signature(msgspec.Struct, frozen=True):
 
     `fields` has the type a model's arguments are converted to, `context` the name of the parameter
     that gets the `RunContext`, and `deps` the type of deps that it wants (None: any, or none).
-    `result` is the schema of the return annotation where it says anything.
+    `result` is the schema of the return annotation where it says anything, and `tuples` its type
+    where named tuples are in it.
     """
 
     name: str
     description: str
     parameters: Parameters
     result: Parameters | None
+    tuples: Any
     fields: type[msgspec.Struct]
     context: str
     deps: Any
@@ -113,26 +116,29 @@ def read(function: Callable[..., Any]) -> Signature:
                 adapted(kind, where), words.get(parameter.name, "")
             )
     defaults = {one: parameters[one].default for one in kinds}
+    result, tuples = _result(hints.get("return", inspect.Signature.empty), name)
     return Signature(
         name=name,
         description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
         parameters=_parameters(kinds, defaults, f"function {name}"),
-        result=_result(hints.get("return", inspect.Signature.empty), name),
+        result=result,
+        tuples=tuples,
         fields=_fields(name, kinds, defaults),
         context=context.name,
         deps=context.kind,
     )
 
 
-def returned(name: str, value: Any) -> Any:
+def returned(name: str, value: Any, tuples: Any = None) -> Any:
     """What a function returned, as text, JSON, or the `Observation` or `Verdict` it made.
 
+    `tuples` is the type of its result if there are named tuples in it: those are objects in JSON.
     What JSON cannot carry becomes an observation that says so; the call is done all the same.
     """
     if isinstance(value, Observation | Verdict) or has_pictures(value):
         return value
     try:
-        return plain(value)
+        as_json = plain(value)
     except ValueError as error:
         return Observation(
             content=f"ERROR: bad_output: {name} returned what JSON cannot carry: {error}",
@@ -140,6 +146,7 @@ def returned(name: str, value: Any) -> Any:
             code="bad_output",
             detail=f"{type(value).__module__}.{type(value).__qualname__}",
         )
+    return as_json if tuples is None else by_name(tuples, as_json)
 
 
 def arguments_refused(name: str, error: ValueError) -> Observation:
@@ -215,7 +222,7 @@ def _parameters(kinds: dict[str, Any], defaults: dict[str, Any], where: str) -> 
         if defaults[name] is inspect.Parameter.empty:
             continue
         try:
-            schema["default"] = plain(defaults[name])
+            schema["default"] = by_name(kinds[name], plain(defaults[name]))
         except ValueError:
             continue  # a sentinel: the function knows what it means, a model need not
     required = [name for name in named if defaults[name] is inspect.Parameter.empty]
@@ -235,15 +242,18 @@ def _fields(name: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> type[
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _result(kind: Any, name: str) -> Parameters | None:
-    """The schema of a return annotation, without what a function may return beside its result."""
+def _result(kind: Any, name: str) -> tuple[Parameters | None, Any]:
+    """The schema of a return annotation, without what a function may return beside its result, and
+    that type where named tuples are in it.
+    """
     if typing.get_origin(kind) in (types.UnionType, Union):
         parts = [part for part in typing.get_args(kind) if part not in _BESIDE_RESULT]
         kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
     if bare in _SAYS_NOTHING or mentions_pictures(bare):  # its schema would be that of the bytes
-        return None
-    return schema_of(kind, f"function {name}, return type", "serialization")
+        return None, None
+    schema = schema_of(kind, f"function {name}, return type", "serialization")
+    return schema, kind if "$defs" in schema and any(named_tuples([kind])) else None
 
 
 def mentions_pictures(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:

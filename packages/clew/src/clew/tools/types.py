@@ -17,6 +17,7 @@ from clew.support.errors import ConfigError
 from clew.support.nearest_name import fold
 from clew.support.schema_parts import keywords
 from clew.support.short_text import one_line
+from clew.tools.named_tuples import as_object, by_position, named_tuples
 from clew.tools.pydantic_types import adapted, parts
 from clew.tools.schema import subschemas
 from clew.tools.times import completed
@@ -68,9 +69,9 @@ def from_json(kind: Any, value: Json) -> Any:
         try:
             return _converted(kind, value)
         except msgspec.ValidationError:
-            if (completed_value := completed(kind, value)) == value:
+            if (usual := by_position(kind, completed(kind, value))) == value:
                 raise
-            return _converted(kind, completed_value)
+            return _converted(kind, usual)
     except (ValueError, RecursionError) as error:
         raise ValueError(_one_line(str(error))) from error
 
@@ -86,6 +87,8 @@ class _Hoist(msgspec.Struct):
     definitions: dict[str, Parameters] = msgspec.field(default_factory=dict[str, Parameters])
 
     def schema(self, kind: Any) -> Parameters:
+        if kind is object:
+            return {"description": "any JSON value"}  # msgspec takes no schema without a word
         if not hasattr(kind, "model_json_schema"):
             raise NotImplementedError
         try:
@@ -104,6 +107,8 @@ def _components(
         components, definitions = msgspec.json.schema_components(
             kinds, schema_hook=hoist.schema, ref_template=_REF
         )
+        if any("prefixItems" in each for each in definitions.values()):
+            _name_fields([*named_tuples(kinds)], kinds, definitions)
         _merge(definitions, hoist.definitions)
     except (TypeError, NameError, ValueError) as error:
         reason = str(error).rpartition("\n")[2] or str(error)
@@ -113,6 +118,17 @@ def _components(
         )
         raise ConfigError(message) from error
     return components, definitions
+
+
+def _name_fields(tuples: list[Any], kinds: list[Any], definitions: dict[str, Parameters]) -> None:
+    """Make the definitions of named tuples those of objects: of two of a name, each its own."""
+    hook = _Hoist("validation").schema
+    references, _ = msgspec.json.schema_components(
+        [*tuples, *kinds], schema_hook=hook, ref_template=_REF
+    )
+    for kind, reference in zip(tuples, references, strict=False):
+        name = str(reference["$ref"]).removeprefix(_REF.format(name=""))
+        as_object(kind, definitions[name])
 
 
 def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters]) -> None:
@@ -156,7 +172,9 @@ def _normalised_schema(schema: Json, name: str, mode: Mode) -> None:
 
 
 def _decode(kind: Any, value: Json) -> Any:
-    """Read a pydantic model, the only kind whose schema is not msgspec's, in its own strict way."""
+    """Read a pydantic model, whose schema is not msgspec's, in its own strict way."""
+    if kind is object:
+        return value
     try:
         return kind.model_validate_json(encode(value), strict=True)
     except ValueError as error:
