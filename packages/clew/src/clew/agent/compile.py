@@ -167,7 +167,9 @@ def agent_spec(parts: Composition) -> AgentSpec:
     model, spec = parts.model.info, parts.prompt_spec
     fields = (model.name, parts.codec.name, spec.prompt, dict(model.params), tools, named)
     document = prompt_document(spec, name_of(spec.shape) or "")
-    return AgentSpec(digest(*fields), *fields, document, rates=model.rates, priced=model.priced)
+    return AgentSpec(
+        digest(*fields), *fields, document, rates=model.rates, priced=model.priced, wait=model.wait
+    )
 
 
 def _approved(approvals: Approvals) -> Json:

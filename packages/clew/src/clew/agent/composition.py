@@ -39,7 +39,7 @@ from clew.core.trajectory import Trajectory
 from clew.deps.parts import ContextCheck, ContextGuard, guard_with_context
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps
-from clew.guards.limits import Limits, bounds_of
+from clew.guards.limits import Limits, bounds_of, with_waits
 from clew.guards.no_progress import Stuck
 from clew.guards.provenance import LEVELS, BoundProvenance, Provenance, judged
 from clew.models.resolve import resolve
@@ -157,7 +157,9 @@ class Composition:
     @cached_property
     def bounds(self) -> tuple[AnyBound, ...]:
         """The bounds of the limits and the user's own."""
-        usual = bounds_of(self.agent.limits, priced=self.model.info.priced)
+        info, limits = self.model.info, self.agent.limits
+        limits = with_waits(limits, info.wait) if info.wait else limits
+        usual = bounds_of(limits, priced=info.priced)
         return (
             *usual,
             *(() if self.agent.limits.no_progress is None else (Stuck(),)),
@@ -277,9 +279,10 @@ class Composition:
         estimate = CallEstimate(
             opening(self.first_prompt), max_tokens, prompt_spec.shape, prompt_spec.visible_chars
         )
-        limits = self.agent.limits
-        strategy = model.info.name.partition(":")[0] == STRATEGY
-        return Budget(limits.allowance, estimate, model.info.priced, limits.landing, strategy)
+        info, limits = model.info, self.agent.limits
+        limits = with_waits(limits, info.wait) if info.wait else limits
+        strategy = info.name.partition(":")[0] == STRATEGY
+        return Budget(limits.allowance, estimate, info.priced, limits.landing, strategy)
 
     def left(self, trajectory: Trajectory) -> Left:
         """What a run may still spend."""

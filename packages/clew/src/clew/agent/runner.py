@@ -309,7 +309,8 @@ def _pays_next(agent: Agent[Any], trajectory: Trajectory, *, other: bool = False
 
     Where the agent is an `other`, its bounds say nothing of what the one before it did.
     """
-    if agent.engine.model.info.unmetered:
+    info = agent.engine.model.info
+    if info.unmetered or info.wait:  # a reply that waits is not lost
         return False
     move = next_move(agent.engine, trajectory, screened=trajectory.words is None)
     asks = move.kind in {"think", "review"} or asks_model(move.less, trajectory)

@@ -42,7 +42,7 @@ from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal
 from clew.core.pending import interrupt
 from clew.core.trajectory import Trajectory
-from clew.guards.limits import Limits
+from clew.guards.limits import Limits, with_waits
 from clew.support.arguments import NONE, check_argument, check_callable
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError, StoreError, ToolError
@@ -154,8 +154,9 @@ def _task(args: dict[str, Json]) -> str:
 def _max_grant(agent: Agent[Any]) -> Grant:
     """The agent's own limits: more is never granted. Cost None: somebody's price is not known."""
     below = tool_grants(agent.tools).values()
-    priced = agent.engine.model.info.priced and all(grant.cost is not None for grant in below)
-    grant = agent.limits.allowance
+    info = agent.engine.model.info
+    priced = info.priced and all(grant.cost is not None for grant in below)
+    grant = with_waits(agent.limits, info.wait).allowance if info.wait else agent.limits.allowance
     return grant if priced else msgspec.structs.replace(grant, cost=None)
 
 

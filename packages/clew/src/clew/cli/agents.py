@@ -152,4 +152,4 @@ class ReplayModel:
 
 def stand_in(spec: AgentSpec) -> ReplayModel:
     """What the record says of its model."""
-    return ReplayModel(ModelInfo(spec.model, spec.params, priced=spec.priced))
+    return ReplayModel(ModelInfo(spec.model, spec.params, priced=spec.priced, wait=spec.wait))

@@ -389,7 +389,7 @@ class AgentSpec(Value, frozen=True):
     `tools` has each tool by its name; `parts` names every further part (codec, limits, bounds,
     guards, checks). `prompt_spec` is the material of its prompts, kept in the blob `prompt_blob`.
     Comparing settings ignores it, whether all models have known prices (`priced`), and the `rates`
-    of the model, if they are known.
+    of the model, if they are known. A reply of it may `wait` so many seconds at its provider.
     """
 
     fingerprint: str
@@ -403,6 +403,7 @@ class AgentSpec(Value, frozen=True):
     prompt_blob: str = ""
     rates: Rates | None = None
     priced: bool = False
+    wait: float = 0.0
 
 
 class PlannedCall(Value, frozen=True):

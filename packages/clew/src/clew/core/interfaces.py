@@ -381,6 +381,8 @@ class ModelInfo:
     that the model cannot take. `billions` of weights say how big it is, where its name does not.
     `window` are the tokens that prompt and reply may take together. `takes` are media types, or
     their beginnings ("image/"), of attachments that it is shown: of others it gets the text.
+    A reply of it may `wait` so many seconds at its provider, and is kept there when nobody waits
+    any more: a run's limit on seconds counts that beside it, and nothing is charged as lost.
     """
 
     name: str
@@ -392,6 +394,7 @@ class ModelInfo:
     billions: float | None = None
     window: int | None = None
     takes: frozenset[str] = frozenset({""})
+    wait: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""

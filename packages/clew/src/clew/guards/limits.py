@@ -137,6 +137,11 @@ RESEARCH = Limits(steps=40, tool_calls=80, seconds=1800.0)
 """Limits for long searches."""
 
 
+def with_waits(limits: Limits, wait: float) -> Limits:
+    """The limits where each reply may wait so many seconds at its provider: that is no work."""
+    return replace(limits, seconds=limits.seconds + wait * (limits.steps + 1))
+
+
 def bounds_of(limits: Limits, *, priced: bool) -> list[AtMost]:
     """The bounds that the numbers of limits mean; where no price is known, cost has none."""
     numbers = [AtMost(axis, getattr(limits, axis)) for axis in AXES if axis != "cost"]

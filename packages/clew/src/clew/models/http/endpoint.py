@@ -41,7 +41,7 @@ from clew.models.http.failures import (
     StatusError,
     failure,
 )
-from clew.models.http.rate_limit import pace_of
+from clew.models.http.rate_limit import RequestQueue, pace_of
 from clew.models.http.reply_builder import Ask, ReplyBuilder, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
 from clew.models.http.stream import Incoming, OversizeError, complete_body, mute, pieces_of
@@ -257,6 +257,33 @@ class Endpoint:
         made = copy.copy(self)
         made._tell(self._api.with_settings(merged))  # noqa: SLF001 - another one of this class
         return made
+
+    def through(
+        self,
+        carry: Callable[[Transport], Transport],
+        *,
+        name: str,
+        price: Callable[[Price], Price],
+        wait: float,
+    ) -> "Endpoint":
+        """The same model, asked through what `carry` makes of its transport, under another name.
+
+        It may be silent for as long as it likes, `wait` seconds as a rule, and has a pace and a
+        price of its own.
+        """
+        made, connect, timeout = copy.copy(self), self._connect, self._timeout
+        made._connect = lambda _: carry(connect(timeout))
+        made._timeout = made._total = math.inf
+        made._carriers, made._pace = _Carriers(), RequestQueue(name)
+        made._price = None if self._price is None else price(self._price)
+        rates = None if made._price is None else made._price.rates
+        made.info = replace(self.info, name=name, rates=rates, wait=wait, validate=made._validate)
+        return made
+
+    @property
+    def asked_at(self) -> tuple[FailureSource, str, str]:
+        """Whom it asks, the path of plain completions there, and the model's name."""
+        return self._source, self._api.path(stream=False), self._api.model
 
     def _tell(self, api: Api) -> None:
         """Ask as this API does from now on; nothing was asked yet."""

@@ -50,6 +50,30 @@ class Posting:
         """Send a request and hand the reply over unread."""
         return await self._post(path, content)
 
+    async def get(self, path: str) -> httpx2.Response:
+        """The response to a request without a body, unread."""
+        with self._translate_errors():
+            response: httpx2.Response = await self.client.get(
+                self.root + path, cast_to=httpx2.Response, stream=True, options=self._once
+            )
+        return response
+
+    async def upload(
+        self, path: str, fields: Mapping[str, str], name: str, content: bytes
+    ) -> httpx2.Response:
+        """Send a form with a file of this name; the response unread."""
+        headers = {**self._once.get("headers", {}), "Content-Type": "multipart/form-data"}
+        with self._translate_errors():
+            response: httpx2.Response = await self.client.post(
+                self.root + path,
+                body=fields,
+                files=[("file", (name, content, "application/jsonl"))],
+                cast_to=httpx2.Response,
+                stream=True,
+                options={**self._once, "headers": headers},
+            )
+        return response
+
     async def _post(self, path: str, content: bytes) -> httpx2.Response:
         """The response unread: the client makes nothing of it, not even a stream of its own."""
         with self._translate_errors():
