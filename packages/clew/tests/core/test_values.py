@@ -79,6 +79,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "prompt_blob": "",
         "rates": None,
         "priced": False,
+        "wait": 0.0,
     },
     "Grant": {"cost": None, "depth": 0, "caps": {}, "handed": None},
     "Spending": {

@@ -3,6 +3,7 @@
 The turns of a script are independent of providers: `Say`, `Send`, `Fail`, `Cut`, `Drop` or `Delay`.
 """
 
+from clew_testing.servers.anthropic_batches import AnthropicBatchServer
 from clew_testing.servers.anthropic_server import AnthropicServer
 from clew_testing.servers.azure_server import AzureServer
 from clew_testing.servers.gemini_server import GeminiServer
@@ -20,9 +21,11 @@ from clew_testing.servers.http_server import (
     Service,
     Turn,
 )
+from clew_testing.servers.openai_batches import OpenAIBatchServer
 from clew_testing.servers.openai_server import OpenAIServer
 
 __all__ = [
+    "AnthropicBatchServer",
     "AnthropicServer",
     "AzureServer",
     "CompletionKind",
@@ -32,6 +35,7 @@ __all__ = [
     "Fail",
     "GeminiServer",
     "HttpServer",
+    "OpenAIBatchServer",
     "OpenAIServer",
     "ReceivedRequest",
     "Say",

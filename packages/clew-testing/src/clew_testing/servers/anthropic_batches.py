@@ -5,7 +5,7 @@ whose ids are unique and of 1 to 64 letters, digits, - and _; results in any ord
 has ended; a request that is refused, canceled or expired is so by itself.
 """
 
-import datetime
+import datetime as dt
 import json
 import re
 from collections import Counter
@@ -83,22 +83,35 @@ class AnthropicBatchService:
             case ["POST", "batches"]:
                 return self._create(seen)
             case ["GET", "batches"]:
-                limit = int(seen.query.get("limit", "20"))
-                listed, more = page(self.bench.batches, seen.query.get("after_id", ""), limit)
-                data = [_batch(one) for one in listed]
-                ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {}
-                return as_json({"data": data, "has_more": more} | ends)
-            case ["GET", "batches", name] if (batch := self.bench.find(name)) is not None:
+                return self._list(seen)
+            case [method, "batches", *where]:
+                return self._about(method, where, seen)
+            case _:
+                return Fail(404, f"Not found: {seen.path}")
+
+    def _list(self, seen: ReceivedRequest) -> Send:
+        limit = int(seen.query.get("limit", "20"))
+        listed, more = page(self.bench.batches, seen.query.get("after_id", ""), limit)
+        for batch in listed:
+            self.bench.look(batch, self._refuse)
+        data = [_batch(one) for one in listed]
+        ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {}
+        return as_json({"data": data, "has_more": more} | ends)
+
+    def _about(self, method: str, where: list[str], seen: ReceivedRequest) -> Send | Fail:
+        """What is asked of one batch."""
+        match [method, *where]:
+            case ["GET", name] if (batch := self.bench.find(name)) is not None:
                 self.bench.look(batch, self._refuse)
                 return as_json(_batch(batch))
-            case ["GET", "batches", name, "results"] if (batch := self.bench.find(name)) is not None:
+            case ["GET", name, "results"] if (batch := self.bench.find(name)) is not None:
                 if not batch.ended:
                     return Fail(400, f"{name} has no results before it has ended")
                 return as_lines(
                     {"custom_id": entry.custom_id, "result": self._result(batch, entry, turn)}
                     for entry, turn in batch.results
                 )
-            case ["POST", "batches", name, "cancel"] if (batch := self.bench.find(name)) is not None:
+            case ["POST", name, "cancel"] if (batch := self.bench.find(name)) is not None:
                 batch.ending = batch.ending if batch.ended else "canceled"
                 return as_json(_batch(batch))
             case _:
@@ -167,4 +180,4 @@ def _batch(batch: Batch) -> dict[str, Any]:
 
 
 def _at(seconds: int) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat()
+    return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat()

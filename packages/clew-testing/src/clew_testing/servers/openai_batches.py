@@ -110,7 +110,9 @@ class OpenAIBatchService:
                 if not batch.more.get("errors"):
                     self.bench.look(batch, self._refuse(batch))
                 return as_json(self._batch(batch))
-            case ["POST", "batches", name, "cancel"] if (batch := self.bench.find(name)) is not None:
+            case ["POST", "batches", name, "cancel"] if (
+                batch := self.bench.find(name)
+            ) is not None:
                 batch.ending = batch.ending if batch.ended else "canceled"
                 return as_json(self._batch(batch))
             case _:
@@ -195,11 +197,12 @@ class OpenAIBatchService:
     def _results(self, batch: Batch) -> tuple[str | None, str | None]:
         """The files of replies and of errors, None for one that would be empty."""
         lines = [(turn, self._line(batch, entry, turn)) for entry, turn in batch.results]
-        groups = ([it for turn, it in lines if isinstance(turn, Say)],)
-        groups += ([it for turn, it in lines if not isinstance(turn, Say)],)
-        files = (self._keep("batch_output", as_lines(it).body) if it else None for it in groups)
-        output, errors = files
-        return output, errors
+        replies = [it for turn, it in lines if isinstance(turn, Say)]
+        errors = [it for turn, it in lines if not isinstance(turn, Say)]
+        return self._lines(replies), self._lines(errors)
+
+    def _lines(self, lines: list[dict[str, Any]]) -> str | None:
+        return self._keep("batch_output", as_lines(lines).body) if lines else None
 
     def _line(self, batch: Batch, entry: Entry, turn: Turn | None) -> dict[str, Any]:
         told = {"id": f"batch_req_{next(self.bench.ids):04}", "custom_id": entry.custom_id}

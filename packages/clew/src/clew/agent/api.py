@@ -20,7 +20,7 @@ from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, as_asked, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.run_deps import deps_for_replay
-from clew.agent.runner import drive, start
+from clew.agent.runner import drive, start_or_take_up
 from clew.agent.sessions import check_session, converse
 from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
@@ -41,6 +41,7 @@ from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
+from clew.support.settings import check_text
 
 __all__ = [
     "batch", "fork", "prompt_of", "read", "replay", "result_of", "resume", "run", "run_sync",
@@ -260,6 +261,7 @@ async def batch(
     goals: Sequence[Question],
     *,
     at_once: int = 8,
+    name: str = "",
     store: Where = None,
     on_done: Callable[[int, int, Result[A_co]], None] | None = None,
     labels: Mapping[str, str] | None = None,
@@ -271,20 +273,25 @@ async def batch(
     `on_done(done, total, result)` is called as each run ends. A run whose model failed has the
     status "failed" and the error as its reason; its record stays open. All have the same `labels`,
     `owner` and `deps`.
+
+    With a `name` it goes on where it was left, in any process: the runs are called NAME-1, NAME-2
+    and so on, those that have stopped return their results again, and the others are resumed.
     """
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")
     for goal in goals:
         question_parts("the question", goal)
     check_number("at_once", at_once, 1)
+    check_text("the batch's name", name)
     check_callable("on_done", on_done, "a function")
     state = _Batch[A_co]()
     limiter = anyio.Semaphore(at_once)
 
     async def one(opened: Store, index: int, goal: Question) -> None:
-        async with limiter, at_work(opened, run_id := new_run_id(), "refuse"):
-            journal = await start(
-                agent, goal, opened, run_id=run_id, labels=labels, owner=owner, deps=deps
+        run_id = f"{name}-{index + 1}" if name else new_run_id()
+        async with limiter, at_work(opened, run_id, "wait" if name else "refuse"):
+            journal = await start_or_take_up(
+                agent, goal, opened, run_id, labels=labels, owner=owner, deps=deps
             )
             try:
                 outcome: Result[A_co] = await drive(agent, journal)

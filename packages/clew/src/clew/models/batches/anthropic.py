@@ -5,9 +5,9 @@ Facts, as the reference and the client's types have them (anthropic-sdk-python 2
 guide at platform.claude.com/docs/en/build-with-claude/batch-processing): at most 100,000 requests
 or 256 MB; `custom_id` has 1 to 64 letters, digits, - and _, and is unique in the batch; a batch has
 24 hours, and its results are there for 29 days, in any order; each is `succeeded`, `errored`,
-`canceled` or `expired`, and only the first is charged, at half price, caching included. Batches have
-no metadata: one that may have been handed in is known by the ids of its requests, which show when
-it has ended.
+`canceled` or `expired`, and only the first is charged, at half price, caching included. Batches
+have no metadata: one that may have been handed in is known by the ids of its requests, which show
+when it has ended.
 """
 
 from collections.abc import AsyncGenerator, Sequence

@@ -35,7 +35,9 @@ class BatchHttp:
     async def post(self, path: str, content: bytes = b"") -> bytes:
         return await self._client.send(path, content)
 
-    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> bytes:
+    async def upload(
+        self, path: str, fields: Mapping[str, str], name: str, content: bytes
+    ) -> bytes:
         return await _read(await self._client.upload(path, fields, name, content))
 
     async def lines(self, path: str) -> AsyncGenerator[bytes, None]:

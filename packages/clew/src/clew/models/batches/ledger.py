@@ -1,9 +1,9 @@
 """Which requests were handed in, and what became of them: a file that outlives the process.
 
-A batch is written down, with all its requests, before anything of it is sent; that it is being sent,
-before that; and its id as soon as there is one. So whichever write was the last, the next process
-knows what may have been paid. The prompts are not kept: a run that goes on makes the same again, and
-is known by it. Results are kept for as long as a provider keeps them.
+A batch is written down, with all its requests, before anything of it is sent; that it goes out,
+before it does; and its id as soon as there is one. So whichever write was the last, the next
+process knows what may have been paid. The prompts are not kept: a run that goes on makes the same
+again, and is known by it. Results are kept for as long as a provider keeps them.
 """
 
 import os
@@ -72,8 +72,8 @@ class RequestRow(msgspec.Struct, frozen=True):
     id: int
     batch: int
     number: int
-    known: bool
-    """Whether it is known what became of it."""
+    known: int
+    """Whether it is known what became of it, 0 or 1."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -157,7 +157,7 @@ class Ledger:
             " where scope = ? and run = ? and digest = ? and not spent order by number limit 1",
             *(scope, run, digest),
         )
-        return RequestRow(*rows[0][:3], known=bool(rows[0][3])) if rows else None
+        return RequestRow(*rows[0]) if rows else None
 
     def number(self, scope: str, run: str, digest: str) -> int:
         """The number of a further request of this content."""
@@ -232,7 +232,9 @@ class Ledger:
 
     def handed(self, row: BatchRow) -> Handed:
         """What to look for where nobody knows whether it was handed in."""
-        known = {remote for (remote,) in self._read("select remote from batches where remote <> ''")}
+        known = {
+            remote for (remote,) in self._read("select remote from batches where remote <> ''")
+        }
         return Handed(row.mark, row.sending or row.begun, row.total, frozenset(known))
 
     def store(self, outcomes: Iterable[tuple[int, Outcome]]) -> None:

@@ -1,4 +1,4 @@
-"""A model whose replies come from its provider's batch interface: hours later, at half the price."""
+"""A model whose replies come from its provider's batch interface: later, at half the price."""
 
 import math
 from collections.abc import Mapping
@@ -78,15 +78,12 @@ class Batched:
         if requests is not None and requests < 1:
             raise ConfigError(f"requests is {requests}: give 1 or more")
         timing = Timing(gather, poll, settle, math.inf if requests is None else requests)
-        self._make(model, _Room(ledger_at(ledger), timing, off))
-
-    def _make(self, live: Endpoint, room: "_Room") -> None:
-        _check_provider(live)
-        self._live, self._room = live, room
-        self._endpoint = live.through(
-            lambda posting: room.transport(live, posting),
-            name=f"{PREFIX}:{live.info.name}",
-            price=lambda price: discounted(price, 1 - room.discount),
+        _check_provider(model)
+        ways = _Ways(model, ledger_at(ledger), timing)
+        self._endpoint = model.through(
+            ways.transport,
+            name=ways.name,
+            price=lambda price: discounted(price, 1 - off),
             wait=WAIT,
         )
 
@@ -98,7 +95,7 @@ class Batched:
     def with_settings(self, settings: ModelSettings) -> "Batched":
         """The model with these settings over its own; both wait for the same batches."""
         made = object.__new__(Batched)
-        made._make(self._live.with_settings(settings), self._room)  # noqa: SLF001 - another one of this class
+        made._endpoint = self._endpoint.with_settings(settings)
         return made
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
@@ -116,42 +113,40 @@ class Batched:
         await self._endpoint.close()
 
 
-class _Room:
-    """What a model and those made of it by other settings share."""
+class _Ways:
+    """How the requests of a model go, and of those made of it by other settings."""
 
-    def __init__(self, ledger: Ledger, timing: Timing, discount: float) -> None:
-        self.ledger = ledger
-        self.timing = timing
-        self.discount = discount
+    def __init__(self, live: Endpoint, ledger: Ledger, timing: Timing) -> None:
+        self.name = f"{PREFIX}:{live.info.name}"
+        self._source, self._path, model = live.asked_at
+        self._scope = f"{self._source.base_url}\n{self._path}\n{model}"
+        self._anthropic = live.info.name.startswith("anthropic:")
+        self._ledger = ledger
+        self._timing = timing
 
-    def transport(self, live: Endpoint, posting: Transport) -> Transport:
+    def transport(self, posting: Transport) -> Transport:
         """The transport of an event loop, over the client that is made for it."""
-        source, path, model = live.asked_at
-        scope = "\n".join((source.base_url, path, model))
-        name = f"{PREFIX}:{live.info.name}"
-
-        def waves() -> Waves:
-            mine = _WAVES.setdefault(self.ledger, {})
-            loop = current_loop()
-            at = (id(loop), scope)
-            if at not in mine or mine[at][0] is not loop:
-                mine[at] = loop, Waves(self.ledger, scope, source, name, self.timing)
-            return mine[at][1]
-
         client = cast("Posting", posting)
-        return BatchTransport(client, _batch_api(live, BatchHttp(client), path), waves)
+        http = BatchHttp(client)
+        api: BatchApi = (
+            AnthropicBatches(http) if self._anthropic else OpenAIBatches(http, self._path)
+        )
+        return BatchTransport(client, api, self._waves)
+
+    def _waves(self) -> Waves:
+        """Those of this event loop, which all models of the same name and address share."""
+        waves, loop = _WAVES.setdefault(self._ledger, {}), current_loop()
+        at = (id(loop), self._scope)
+        if at not in waves or waves[at][0] is not loop:
+            made = Waves(self._ledger, self._scope, self._source, self.name, self._timing)
+            waves[at] = loop, made
+        return waves[at][1]
 
 
 _WAVES: Final[WeakKeyDictionary[Ledger, dict[tuple[int, str], tuple[object, Waves]]]] = (
     WeakKeyDictionary()
 )
 """The waves of each ledger, by event loop and by model: models of other settings share them."""
-
-
-def _batch_api(live: Endpoint, http: BatchHttp, path: str) -> BatchApi:
-    if live.info.name.startswith("anthropic:"):
-        return AnthropicBatches(http)
-    return OpenAIBatches(http, path)
 
 
 def _check_provider(live: object) -> None:
@@ -174,7 +169,7 @@ def _without_names(model: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def discounted(price: Price, share: float) -> Price:
-    """So much of a price, for all kinds of tokens: both providers take the same part off of each."""
+    """So much of a price, for all kinds of tokens: both providers take as much off of each."""
     return Price(
         price.input * share,
         price.output * share,

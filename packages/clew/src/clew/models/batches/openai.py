@@ -1,12 +1,12 @@
 """OpenAI's Batch API: a JSONL file of requests goes up, one or two files of results come back.
 
-Facts, as the reference and the client's types have them (openai-python 3.52, `types/batch.py` and
-`resources/batches.py`, `resources/files.py`; the guide at developers.openai.com/api/docs/guides/batch):
-at most 50,000 requests and 200 MB in a file of purpose `batch`, all for one model and one endpoint;
-`completion_window` is "24h"; `custom_id` is unique in the file; `metadata` has 16 pairs, of values up
-to 512 characters; the results of `output_file_id` and `error_file_id` are in any order; what expired
-or was canceled leaves what was done in the output file, and is charged for that alone; files of this
-purpose are kept for 30 days; all is at half price.
+Facts, as the reference and the client's types have them (openai-python 3.52, `types/batch.py`,
+`resources/batches.py`, `resources/files.py`; developers.openai.com/api/docs/guides/batch): at most
+50,000 requests and 200 MB in a file of purpose `batch`, all for one model and one endpoint;
+`completion_window` is "24h"; `custom_id` is unique in the file; `metadata` has 16 pairs, of values
+up to 512 characters; the results of `output_file_id` and `error_file_id` are in any order; what
+expired or was canceled leaves what was done in the output file, and is charged for that alone;
+files of this purpose are kept for 30 days; all is at half price.
 """
 
 from collections.abc import AsyncGenerator, Sequence

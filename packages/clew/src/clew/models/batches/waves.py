@@ -253,13 +253,11 @@ class Waves:
     async def _look(self, api: BatchApi, batch: int) -> None:
         """See how far a batch is; what became of its requests, where it has ended."""
         try:
-            row = self._ledger.batch(batch)
-            if row.ended is None:
-                if not row.remote:
-                    row = await self._find(api, batch)
-                if row is None or not await self._has_ended(api, row):
-                    return
-            self._tell(batch)
+            row: BatchRow | None = self._ledger.batch(batch)
+            if row is not None and row.ended is None and not row.remote:
+                row = await self._find(api, batch)
+            if row is not None and (row.ended is not None or await self._has_ended(api, row)):
+                self._tell(batch)
         except StatusError as error:
             if error.trouble.status >= 500 or error.trouble.status in UNAVAILABLE:
                 self._unheard(error)

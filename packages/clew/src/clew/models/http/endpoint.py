@@ -271,14 +271,23 @@ class Endpoint:
         It may be silent for as long as it likes, `wait` seconds as a rule, and has a pace and a
         price of its own.
         """
-        made, connect, timeout = copy.copy(self), self._connect, self._timeout
-        made._connect = lambda _: carry(connect(timeout))
-        made._timeout = made._total = math.inf
-        made._carriers, made._pace = _Carriers(), RequestQueue(name)
-        made._price = None if self._price is None else price(self._price)
-        rates = None if made._price is None else made._price.rates
-        made.info = replace(self.info, name=name, rates=rates, wait=wait, validate=made._validate)
+        made = copy.copy(self)
+        made._carry(carry, name)  # noqa: SLF001 - another one of this class
+        made._charge(price, wait)  # noqa: SLF001 - another one of this class
         return made
+
+    def _carry(self, carry: Callable[[Transport], Transport], name: str) -> None:
+        """Ask in this way from now on; nothing was asked yet."""
+        connect, self._total = self._connect, math.inf
+        self._connect = lambda seconds: carry(connect(seconds))
+        self._carriers, self._pace = _Carriers(), RequestQueue(name)
+        self.info = replace(self.info, name=name, validate=self._validate)
+
+    def _charge(self, price: Callable[[Price], Price], wait: float) -> None:
+        """Take this price, and this wait, from now on."""
+        self._price = None if self._price is None else price(self._price)
+        rates = None if self._price is None else self._price.rates
+        self.info = replace(self.info, rates=rates, wait=wait)
 
     @property
     def asked_at(self) -> tuple[FailureSource, str, str]:
@@ -513,7 +522,7 @@ class Endpoint:
 
     def _silent_after(self) -> float:
         """When the loop's clock says that the server was silent for too long."""
-        return anyio.current_time() + self._timeout
+        return math.inf if self.info.wait else anyio.current_time() + self._timeout
 
     def _carrier(self) -> Transport:
         """The carrier of this event loop: connections do not outlive their loop."""
