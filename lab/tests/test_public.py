@@ -43,6 +43,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_evals.page": ("jinja2", "reports"),
     "clew_evals.tables": ("numpy", "reports"),
     "clew.models.anthropic.messages": ("anthropic", "anthropic"),
+    "clew.models.batches": ("httpx2", "openai"),
     "clew.models.gemini.model": ("google.genai", "google"),
     "clew.models.openai.chat": ("openai", "openai"),
     "clew.models.openai.completions": ("openai", "openai"),
@@ -54,8 +55,9 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_cluster.ray": ("ray", "ray"),
 }
 OF_DEPENDENCIES = {  # what an extra of clew brings, and what another package of clew requires too
-    "clew_local": ["openai"],  # it speaks the wire format of llama.cpp, which is OpenAI's
-    "clew_mcp.serve": ["opentelemetry"],  # its API, without an SDK, which `mcp` requires
+    "clew_local": ["httpx2", "openai"],  # it speaks the wire format of llama.cpp, which is OpenAI's
+    "clew_mcp.serve": ["httpx2", "opentelemetry"],  # its API, without an SDK, which `mcp` requires
+    "clew_web": ["httpx2"],  # it fetches pages
 }
 
 

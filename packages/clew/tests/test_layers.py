@@ -48,6 +48,7 @@ SERIALISER = "msgspec"
 BY_NAME = {  # who may import a module whose name is data
     "__init__.py": "a public name is loaded when it is first used",
     "codecs/__init__.py": "a codec is imported when an agent uses it",
+    "models/batched.py": "batches stand on an optional extra, and few models are asked in them",
     "models/resolve.py": "what makes a model stands on an optional extra, and its row names it",
     "support/entry_points.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from clew_testing.servers.anthropic_server import AnthropicService, Messages
 from clew_testing.servers.batch_bench import (
@@ -33,6 +33,7 @@ from clew_testing.servers.http_server import (
     Say,
     Send,
     Turn,
+    object_of,
 )
 
 MAX_REQUESTS: Final = 100_000
@@ -120,7 +121,7 @@ class AnthropicBatchService:
     def _create(self, seen: ReceivedRequest) -> Send | Fail:
         if len(seen.raw) > MAX_BYTES:
             return Fail(413, "Request exceeds the maximum size")
-        body = cast("Mapping[str, Any]", seen.body if isinstance(seen.body, dict) else {})
+        body = object_of(seen.body) or {}
         requests: list[Mapping[str, Any]] = body.get("requests") or []
         if not 0 < len(requests) <= self.max_requests:
             return Fail(400, f"requests: 1 to {self.max_requests} are taken")

@@ -4,7 +4,7 @@ The store may be a `Store`, a place (path) or None for the default place; a stor
 closed here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -29,6 +29,7 @@ from clew.core.codec import Codec, Shape
 from clew.core.events import Json
 from clew.core.fork import find_fork_point
 from clew.core.interfaces import Listener, Store
+from clew.core.journal import Journal
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
@@ -256,6 +257,18 @@ class _Batch(Generic[A_co]):
     results: dict[int, Result[A_co]] = field(default_factory=dict[int, "Result[A_co]"])
 
 
+async def _ended(agent: Agent[A_co, D], begun: Awaitable[Journal]) -> Result[A_co]:
+    """What a run came to; one whose model failed has failed, and stays open."""
+    journal = await begun
+    try:
+        return await drive(agent, journal)
+    except ModelError as error:
+        record = journal.trajectory
+        return Failed(
+            run_id=record.run_id, reason=str(error), usage=record.usage, steps=len(record.steps)
+        )
+
+
 async def batch(
     agent: Agent[A_co, D],
     goals: Sequence[Question],
@@ -290,17 +303,10 @@ async def batch(
     async def one(opened: Store, index: int, goal: Question) -> None:
         run_id = f"{name}-{index + 1}" if name else new_run_id()
         async with limiter, at_work(opened, run_id, "wait" if name else "refuse"):
-            journal = await start_or_take_up(
+            begun = start_or_take_up(
                 agent, goal, opened, run_id, labels=labels, owner=owner, deps=deps
             )
-            try:
-                outcome: Result[A_co] = await drive(agent, journal)
-            except ModelError as error:
-                trajectory = journal.trajectory
-                outcome = Failed(
-                    run_id=trajectory.run_id, reason=str(error), usage=trajectory.usage,
-                    steps=len(trajectory.steps),
-                )  # fmt: skip
+            outcome = await _ended(agent, begun)
         state.results[index] = outcome
         state.done += 1
         if on_done is not None:

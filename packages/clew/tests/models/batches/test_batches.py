@@ -134,15 +134,13 @@ async def test_what_a_person_canceled_is_told_and_asked_again_on_resume(
 ) -> None:
     async with serving(service, tmp_path, lambda _: Say("Fine."), held=True) as place:
         store = MemoryStore()
-        async with anyio.create_task_group() as group:
 
-            async def cancel() -> None:
-                while not place.bench.batches:
-                    await anyio.sleep(0.01)
+        def cancel(seen: ReceivedRequest) -> None:
+            if seen.method == "GET" and place.bench.held:
                 place.bench.batches[0].ending = "canceled"
 
-            group.start_soon(cancel)
-            results = await batch(place.agent(), ["shop 0"], name="b", store=store)
+        place.bench.faults = cancel
+        results = await batch(place.agent(), ["shop 0"], name="b", store=store)
         assert results[0].status == "failed"
         assert "canceled: resume the run" in results[0].reason
         place.bench.held = False

@@ -1,5 +1,10 @@
 """Models asked through their provider's batch interface, at half price: `batch:provider:model`."""
 
-from clew.models.batches.model import Batched
+from clew.support.extras import missing_extra
+
+try:
+    from clew.models.batches.model import Batched
+except ModuleNotFoundError as missing:
+    raise missing_extra(missing, "openai") from missing
 
 __all__ = ["Batched"]

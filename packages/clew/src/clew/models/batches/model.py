@@ -48,7 +48,8 @@ class Batched:
         settle: Seconds after which a batch that the provider's list does not have was never
             handed in, where nobody saw the end of that.
         requests: The most requests of a batch; the provider's own limit is the highest.
-        options: As for the model itself (`clew.models.resolve`).
+        options: As for the model itself (`clew.models.resolve`); its `rate` is that of single
+            requests, and counts nothing here.
 
     Raises `ConfigError` for a model without a batch interface, or a figure that cannot be meant.
     """
@@ -158,10 +159,8 @@ def _check_provider(live: object) -> None:
 
 
 def _without_names(model: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options; what the rate of single requests is says nothing of batches, and prices may
-    name the model with its provider.
-    """
-    cleaned = {name: value for name, value in options.items() if name != "rate"}
+    """The options; prices may name the model with its provider."""
+    cleaned = dict(options)
     provider = f"{model.partition(':')[0]}:"
     if prices := cleaned.get("prices"):
         cleaned["prices"] = {key.removeprefix(provider): it for key, it in prices.items()}

@@ -253,10 +253,9 @@ class Waves:
     async def _look(self, api: BatchApi, batch: int) -> None:
         """See how far a batch is; what became of its requests, where it has ended."""
         try:
-            row: BatchRow | None = self._ledger.batch(batch)
-            if row is not None and row.ended is None and not row.remote:
-                row = await self._find(api, batch)
-            if row is not None and (row.ended is not None or await self._has_ended(api, row)):
+            row = self._ledger.batch(batch)
+            there = row if row.remote or row.ended is not None else await self._find(api, batch)
+            if there is not None and (there.ended is not None or await self._has_ended(api, there)):
                 self._tell(batch)
         except StatusError as error:
             if error.trouble.status >= 500 or error.trouble.status in UNAVAILABLE:

@@ -279,7 +279,11 @@ class Endpoint:
     def _carry(self, carry: Callable[[Transport], Transport], name: str) -> None:
         """Ask in this way from now on; nothing was asked yet."""
         connect, self._total = self._connect, math.inf
-        self._connect = lambda seconds: carry(connect(seconds))
+
+        def carried(seconds: float) -> Transport:
+            return carry(connect(seconds))
+
+        self._connect = carried
         self._carriers, self._pace = _Carriers(), RequestQueue(name)
         self.info = replace(self.info, name=name, validate=self._validate)
 
