@@ -6,8 +6,8 @@ from typing import Any
 
 from clew.agent.agent import Agent
 from clew.agent.agent_of_run import agent_of_run
-from clew.core.events import AgentSpec
-from clew.core.spec_changes import changes_to_accept
+from clew.core.events import AgentSpec, Json
+from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 from clew.support.wings import AGENTS, require
@@ -20,12 +20,15 @@ async def agents_for(config: WorkerConfig) -> Agents:
     if callable(config.agents):
         return config.agents
     agents: dict[str, Agent[Any]] = {}
+    origins: dict[str, dict[str, Json]] = {}
     for number, one in enumerate(config.agents, start=1):
         if isinstance(one, str):
-            agents[one], _ = await require(AGENTS, "named")(one)
+            agents[one], origins[one] = await require(AGENTS, "named")(one)
         else:
             agents[f"agent {number}"] = one
-    return KnownAgents(agents, recorded=not config.only, trusting=config.trust_origin)
+    return KnownAgents(
+        agents, recorded=not config.only, trusting=config.trust_origin, origins=origins
+    )
 
 
 @dataclass(slots=True)
@@ -40,6 +43,8 @@ class KnownAgents:
     configured: dict[str, Agent[Any]]
     recorded: bool = False
     trusting: bool = False
+    origins: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
+    """What a record says of those that an agent file describes."""
     _make: Callable[[Trajectory], Agent[Any] | None] | None = field(default=None, init=False)
 
     async def __call__(self, record: Trajectory) -> Agent[Any]:
@@ -50,6 +55,11 @@ class KnownAgents:
         if made is None:
             raise ConfigError(self._lacking(recorded_spec))
         return made
+
+    def origin_of(self, agent: Agent[Any]) -> dict[str, Json] | None:
+        """What a record that goes on with the agent says of it; None for one of no file."""
+        names = (n for n, one in self.configured.items() if not changes(one.spec, agent.spec))
+        return next((self.origins[name] for name in names if self.origins.get(name)), None)
 
     def _made(self, record: Trajectory) -> Agent[Any] | None:
         """The agent that the record describes: what makes it is found when it is first needed."""

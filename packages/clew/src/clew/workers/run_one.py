@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 import anyio
 
@@ -12,7 +12,7 @@ from clew.agent.agent import Agent
 from clew.agent.broken_runs import idle_openings, too_often
 from clew.agent.runner import leave, record_failure, take_up
 from clew.agent.streaming.work import working
-from clew.core.events import Entry, Stop, Thought
+from clew.core.events import Entry, Json, Stop, Thought
 from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load, wall_clock
 from clew.core.loop import advance
@@ -22,6 +22,7 @@ from clew.stores.locks import SharedStore, release_quietly
 from clew.support.error_text import described, message_of
 from clew.support.errors import ClewError, ConfigError, FencedError, ModelError, StoreError
 from clew.support.resources import resources
+from clew.support.structural import Structural
 from clew.workers.gate import RunGate, RunSlot
 
 LOG: Final = logging.getLogger("clew")
@@ -58,7 +59,21 @@ async def carry(
     with _exceptions_only():
         trajectory = await load(store, run_id)
         agent = await agents(trajectory)
-        return await _carry(agent, trajectory, store, gate or RunGate(), listener, leaving)
+        origin = _origin_of(agents, agent)
+        return await _carry(agent, trajectory, store, gate or RunGate(), listener, leaving, origin)
+
+
+@runtime_checkable
+class KnowsOrigins(Protocol, metaclass=Structural):
+    """What finds agents, and knows which of them an agent file describes."""
+
+    def origin_of(self, agent: Agent[Any]) -> dict[str, Json] | None:
+        """What a record that goes on with the agent says of it."""
+        ...
+
+
+def _origin_of(agents: Agents, agent: Agent[Any]) -> dict[str, Json] | None:
+    return agents.origin_of(agent) if isinstance(agents, KnowsOrigins) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,8 @@ async def carry_claimed(
                 return RunOutcome("ended", "", len(record), record=record)
             agent = await agents(record)
             taken(record)
-            done = await _carry(agent, record, store, gate, progress, leaving)
+            origin = _origin_of(agents, agent)
+            done = await _carry(agent, record, store, gate, progress, leaving, origin)
     except FencedError as error:
         return RunOutcome("lost", describe(error))
     except ConfigError as error:
@@ -155,6 +171,7 @@ async def _carry(
     gate: RunGate,
     listener: Listener | None,
     leaving: Leaving,
+    origin: dict[str, Json] | None,
 ) -> Trajectory:
     run_id = trajectory.run_id
     epoch = await store.epoch(run_id)
@@ -163,7 +180,7 @@ async def _carry(
     async with gate.slot(alone=idle_openings(trajectory, epoch) > 0) as slot:
         if leaving():
             return trajectory
-        journal = await take_up(agent, run_id, store, listener=listener)
+        journal = await take_up(agent, run_id, store, listener=listener, origin=origin)
         try:
             await journal.receive(next_word=True)
             async with resources():
