@@ -72,7 +72,7 @@ class KnowsOrigins(Protocol, metaclass=Structural):
         ...
 
 
-def _origin_of(agents: Agents, agent: Agent[Any]) -> dict[str, Json] | None:
+def _origin_of(agents: object, agent: Agent[Any]) -> dict[str, Json] | None:
     return agents.origin_of(agent) if isinstance(agents, KnowsOrigins) else None
 
 
