@@ -1,11 +1,10 @@
 """Runs that go on with messages from elsewhere, and branches from a word of a conversation on."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.labels import checked_owner, load_of, refuse_anothers
 from clew.agent.open_run import OpenRun, open_run
 from clew.agent.question import Question, message_parts
@@ -27,7 +26,7 @@ from clew.support.run_ids import new_run_id
 
 
 async def answer_messages(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     messages: Messages,
     *,
     store: Where = None,
@@ -37,7 +36,7 @@ async def answer_messages(
     listener: Listener | None = None,
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
-    deps: Any = None,
+    deps: D | None = None,
 ) -> Result[A_co]:
     """Answer the last of messages of OpenAI's or Anthropic's form; the others are its history.
 
@@ -65,7 +64,7 @@ async def answer_messages(
 
 
 async def branch(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     run_id: str,
     word: int,
     say: Question = "",
@@ -75,7 +74,7 @@ async def branch(
     session: str | None = None,
     listener: Listener | None = None,
     owner: str | None = None,
-    deps: Any = None,
+    deps: D | None = None,
 ) -> Result[A_co]:
     """Say something else as word number `word` of a conversation, in a new run; the old one stays.
 
