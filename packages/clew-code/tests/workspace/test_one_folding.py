@@ -1,6 +1,7 @@
 """Documents, files, memory and tools are searched by one folding."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ async def test_an_index_with_other_words_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "notes" / "a.txt").write_text("Die Straße.", "utf-8")
     place = tmp_path / "index.sqlite"
     await docs_tools(tmp_path / "notes", index=place)[0].call({"query": "die"}, "")
-    with sqlite3.connect(place) as old:
+    with closing(sqlite3.connect(place)) as old, old:
         old.execute("DELETE FROM words")
         old.execute("PRAGMA user_version=1")
     old.close()

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ async def test_an_outcome_that_was_lost_is_read_from_its_record(tmp_path: Path) 
     model = Adder()
     before = await evaluate(plan(model), tmp_path / "r.sqlite")
     model.asked.clear()
-    with sqlite3.connect(tmp_path / "r.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection, connection:
         connection.execute("DELETE FROM outcomes")
     connection.close()
     assert (await evaluate(plan(model), tmp_path / "r.sqlite")).outcomes == before.outcomes
@@ -285,7 +285,7 @@ async def test_a_judge_is_tried_first_and_what_it_judged_is_not_paid_again(tmp_p
     assert (one.judgement.score, one.passed, one.counted.usage.cost) == (5, True, 0.02)
     assert done.spent == pytest.approx(0.03)  # the judge's reply on the trial counts
     before = len(asked)
-    with sqlite3.connect(tmp_path / "r.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection, connection:
         connection.execute("DELETE FROM outcomes")
     connection.close()
     assert (await evaluate(asks, tmp_path / "r.sqlite")).outcomes == done.outcomes
@@ -499,12 +499,12 @@ async def test_files_that_are_no_results_are_told(tmp_path: Path) -> None:
         await evaluate(plan(), tmp_path / "text")
     await evaluate(plan(), tmp_path / "r.sqlite", first=1)
     for version, age in ((2, "a newer"), (0, "an older")):
-        with sqlite3.connect(tmp_path / "r.sqlite") as connection:
+        with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection, connection:
             connection.execute("UPDATE evaluation SET version = ?", (version,))
         connection.close()
         with pytest.raises(StoreError, match=f"was written by {age} clew"):
             await evaluate(plan(), tmp_path / "r.sqlite")
-    with sqlite3.connect(tmp_path / "r.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection, connection:
         connection.execute("UPDATE evaluation SET version = 1")
         connection.execute("UPDATE outcomes SET body = x'7b7d'")  # {}
     connection.close()
@@ -518,7 +518,7 @@ async def test_the_tables_of_the_store_stay_as_they_are(tmp_path: Path) -> None:
     await store.close()
     schemas: list[set[tuple[str, str]]] = []
     for name in ("plain.sqlite", "r.sqlite"):
-        with sqlite3.connect(tmp_path / name) as connection:
+        with closing(sqlite3.connect(tmp_path / name)) as connection, connection:
             rows = connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
         connection.close()
         schemas.append({row for row in rows if row[1]})

@@ -132,7 +132,7 @@ def test_a_line_of_the_env_file_that_says_nothing_is_told_and_not_shown() -> Non
 )
 def test_a_store_that_is_not_ours_is_left_alone(statement: str, said: str) -> None:
     clew("ask", "What is 2+3?")
-    with sqlite3.connect("store") as store:
+    with closing(sqlite3.connect("store")) as store, store:
         store.execute(statement)
     store.close()
     kept = Path("store").read_bytes()

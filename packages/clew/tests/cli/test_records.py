@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -191,7 +192,7 @@ def test_a_program_s_run_is_shown_but_resumed_by_the_program() -> None:
 
 
 def test_a_changed_record_is_refused(run_id: str) -> None:
-    with sqlite3.connect("store") as store:
+    with closing(sqlite3.connect("store")) as store, store:
         store.execute("UPDATE entries SET body = CAST(replace(body, 'Mary', 'Anne') AS BLOB)")
     done = clew("show", run_id)
     assert done.code == 5

@@ -99,7 +99,7 @@ def test_records_move_to_another_store_and_are_verified_there() -> None:
 
 
 def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
-    with sqlite3.connect("store") as store:
+    with closing(sqlite3.connect("store")) as store, store:
         store.execute("UPDATE entries SET at = at + 1 WHERE key = (1 << 32) + 5")
     done = clew("records", "verify")
     assert done.code == 5
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_named_and_the_rest_can_be_saved() -> None:
 
 
 def test_a_damaged_file_is_told_and_listed() -> None:
-    with sqlite3.connect("store") as store:
+    with closing(sqlite3.connect("store")) as store, store:
         (page,) = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'runs'").fetchone()
         (size,) = store.execute("PRAGMA page_size").fetchone()
     data = bytearray(Path("store").read_bytes())

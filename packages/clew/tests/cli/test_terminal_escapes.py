@@ -2,6 +2,7 @@
 
 import ast
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def test_an_error_that_quotes_others_is_shown_inert(
 def test_what_a_store_says_of_itself_is_inert() -> None:
     path = Path("runs.sqlite")
     clew("ask", "What is 2 + 2?", "--store", str(path))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE runs SET run_id = ?", ("r\x1b[2J\u202e",))
     connection.close()
     path.with_name("runs.sqlite.heads").unlink()

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from clew.memory import SqliteMemory
 def test_a_file_of_another_version_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "m"
     SqliteMemory(path).close()
-    with sqlite3.connect(path) as file:
+    with closing(sqlite3.connect(path)) as file, file:
         file.execute("PRAGMA user_version = 9")
     before = path.read_bytes()
     with pytest.raises(
@@ -27,7 +28,7 @@ def test_a_file_of_another_version_is_left_as_it_is(tmp_path: Path) -> None:
 
 def test_another_database_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
-    with sqlite3.connect(path) as file:
+    with closing(sqlite3.connect(path)) as file, file:
         file.execute("CREATE TABLE mine (x)")
     before = path.read_bytes()
     with pytest.raises(StoreError, match=r"other.db is not a clew memory file"):

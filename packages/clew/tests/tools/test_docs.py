@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -625,7 +626,7 @@ def test_a_killed_process_loses_one_file_at_most(folder: Path) -> None:
     process = start(folder, kill_at=20)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    with sqlite3.connect(folder.parent / "index.sqlite") as connection:
+    with closing(sqlite3.connect(folder.parent / "index.sqlite")) as connection, connection:
         assert connection.execute("SELECT count(*) FROM files").fetchone() == (20,)
     connection.close()
     assert library(folder).load().files == 31
@@ -714,13 +715,13 @@ def unusable_places(folder: Path) -> dict[str, Path]:
     home = folder.parent
     (home / "file").write_text("no folder")
     (home / "text.sqlite").write_text("this is no database " * 100)
-    with sqlite3.connect(home / "future.sqlite") as connection:
+    with closing(sqlite3.connect(home / "future.sqlite")) as connection, connection:
         connection.execute("PRAGMA user_version=99")
     connection.close()
-    with sqlite3.connect(home / "foreign.sqlite") as connection:
+    with closing(sqlite3.connect(home / "foreign.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE things (id)")
     connection.close()
-    with sqlite3.connect(home / "bare.sqlite") as connection:
+    with closing(sqlite3.connect(home / "bare.sqlite")) as connection, connection:
         connection.execute("PRAGMA user_version=1")
     connection.close()
     (home / "elsewhere").mkdir()
@@ -776,7 +777,7 @@ async def test_an_index_that_breaks_is_told(folder: Path) -> None:
     shelf = library(folder)
     docs, _ = docs_tools(shelf)
     await docs.call({"query": "bees"}, "")
-    with sqlite3.connect(folder.parent / "index.sqlite") as connection:
+    with closing(sqlite3.connect(folder.parent / "index.sqlite")) as connection, connection:
         connection.execute("DROP TABLE passages")
     connection.close()
     with pytest.raises(ToolError, match="delete it to begin anew"):
