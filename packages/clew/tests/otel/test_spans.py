@@ -67,7 +67,7 @@ def agent(**more: Any) -> Agent:
     model = ScriptedModel([
         acts(act("look", where="here"), act("look", where="there"), act("put", what=SECRET)),
         act("look", wher="nowhere"),
-        finish(SECRET),
+        finish(SECRET, outcome="not_done"),
         say("And that."),
     ])  # fmt: skip
     return Agent(model=model, tools=[look, put], **more)
@@ -109,6 +109,7 @@ async def test_a_run_is_seen_by_a_collector_as_it_happens() -> None:
     assert invoked.attributes["gen_ai.operation.name"] == "invoke_agent"
     assert invoked.attributes["gen_ai.conversation.id"] == "run-1"
     assert invoked.attributes["clew.status"] == "answered"
+    assert invoked.attributes["clew.answer.outcome"] == "not_done"
     assert invoked.attributes["clew.steps"] == 3
     told = [span.attributes["gen_ai.usage.input_tokens"] for span in chats]
     assert invoked.attributes["gen_ai.usage.input_tokens"] == sum(told) > 0

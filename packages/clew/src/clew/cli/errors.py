@@ -23,6 +23,8 @@ ANSWERED: Final = 0
 USAGE: Final = 2
 FAILED: Final = 5
 DECLINED: Final = 7
+CONTRADICTED: Final = 8
+"""Answered, and the record is against what the model says came of the task."""
 INTERRUPTED: Final = 130
 
 PROGRAM: Final = "clew"

@@ -16,7 +16,7 @@ from clew.citations import titles
 from clew.cli.answer_text import put_answer
 from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
-from clew.cli.errors import EXITS, FAILED, reader_left
+from clew.cli.errors import ANSWERED, CONTRADICTED, EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.render import WIDE, TextBlock, dollars, settings_in_force
 from clew.cli.safe_text import inert, json_text, say
@@ -134,6 +134,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "work": result.work.to_json() if result is not None else None,
         "outcome": result.outcome if result is not None else "",
         "contradicted": result is not None and result.contradicted,
+        "exit_code": exit_code(end),
         "vote": None if end.vote is None else vote_document(end.vote),
     }
 
@@ -379,4 +380,12 @@ def finish(end: ShownResult, *, as_json: bool) -> int:
         raise
     if end.error is not None:
         raise end.error
-    return EXITS[end.result.status] if end.result is not None else FAILED
+    return exit_code(end)
+
+
+def exit_code(end: ShownResult) -> int:
+    """What the command ends with: by the status, and of an answer by what the record holds."""
+    if end.result is None:
+        return FAILED
+    code = EXITS[end.result.status]
+    return CONTRADICTED if code == ANSWERED and end.result.contradicted else code

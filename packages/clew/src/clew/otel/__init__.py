@@ -291,6 +291,8 @@ class Spans:
     def _stop(self, stop: Stop, at: int) -> None:
         if self._agent is not None:
             self._agent.set_attribute("clew.status", stop.status)
+            if stop.outcome:
+                self._agent.set_attribute("clew.answer.outcome", stop.outcome)
             if self._content and stop.answer is not None:
                 answer = stop.answer if isinstance(stop.answer, str) else _json(stop.answer)
                 message = _message("assistant", answer)

@@ -54,7 +54,8 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
             told = {"call": call.key, "name": call.action.name, "input": call.action.args}
             yield beside | {"event": "action", "by": put_off} | told
     if isinstance(event, Stop) and event.status != "held":
-        yield beside | {"event": "final", "status": event.status, "answer": event.answer}
+        told = {"status": event.status, "answer": event.answer, "outcome": event.outcome}
+        yield beside | {"event": "final"} | told
 
 
 def read_trace(lines: Iterable[str | bytes]) -> Trajectory:
