@@ -148,6 +148,9 @@ def test_a_provider_that_is_not_there_is_said() -> None:
         2,
         "clew: there is no provider 'opnai': did you mean openai?\n",
     )
+    for name, key in (("openai or openrouter", ""), ("openrouter or openai", "sk-or-x")):
+        part = clew("doctor", "models", "open", env={"OPENROUTER_API_KEY": key})
+        assert part.err == f"clew: there is no provider 'open': did you mean {name}?\n"
     assert clew("doctor", "models", "xyzxyz").err.startswith(
         "clew: there is no provider 'xyzxyz': there are"
     )

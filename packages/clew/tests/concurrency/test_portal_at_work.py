@@ -24,6 +24,11 @@ WAYS: Final[dict[str, Callable[[], Any]]] = {
 }
 
 
+async def test_beside_a_running_loop_it_waits_as_in_a_notebook() -> None:
+    for way in WAYS.values():
+        assert "inner" in way()
+
+
 def observed(asks: Tool) -> str:
     """What the model reads of a call of the tool."""
     agent = Agent(ScriptedModel([act("asks"), say("done")]), [asks])

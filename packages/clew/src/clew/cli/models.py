@@ -20,7 +20,7 @@ from clew.cli.screen import console
 from clew.models import OFFLINE, Downloads, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
 from clew.support.extras import install
-from clew.support.nearest_name import did_you_mean
+from clew.support.nearest_name import near_names
 from clew.support.wings import MODELS, find, require
 
 LOCAL: Final = "local"
@@ -73,10 +73,11 @@ async def _list(provider: str) -> list[Listed]:
     infos = {info.name: info for info in available(os.environ)}
     asked = aliases().get(provider, provider)
     if provider and asked not in {*infos, OFFLINE, LOCAL}:
-        known = [*infos, LOCAL, *aliases()]
-        hint = did_you_mean(provider, known, f"there are {', '.join(infos)}")
-        message = f"there is no provider {provider!r}: {hint}"
-        raise ConfigError(message)
+        usable_first = sorted(infos, key=lambda name: not infos[name].usable)
+        near = near_names(provider, [*usable_first, LOCAL, *aliases()])
+        hint = f"did you mean {' or '.join(near[:3])}?" if near else ""
+        message = f"there is no provider {provider!r}: "
+        raise ConfigError(message + (hint or f"there are {', '.join(usable_first)}"))
     by_provider: dict[str, list[Listed]] = {name: [] for name in infos}
 
     async def ask(info: ProviderInfo) -> None:

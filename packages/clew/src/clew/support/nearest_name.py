@@ -26,6 +26,15 @@ def nearest(wrong: str, known: Iterable[str]) -> str | None:
     return folded.get(best)
 
 
+def near_names(wrong: str, known: Iterable[str]) -> list[str]:
+    """All known names that contain a part of a name, or are like a wrong one; as they were told."""
+    names, folded = list(known), fold(wrong[:_LONGEST])
+    if not folded:
+        return []
+    close = difflib.get_close_matches(folded, list(map(fold, names)), n=len(names) or 1)
+    return [name for name in names if folded in fold(name) or fold(name) in close]
+
+
 def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
     """The hint that names the nearest known name; `otherwise` where none is near."""
     near = nearest(wrong, known)
