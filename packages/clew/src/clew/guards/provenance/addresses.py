@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from clew.guards.provenance.times import without_times
@@ -17,20 +18,24 @@ _ENDINGS: Final = (
     "|de|fr|ru|cn|nl|it|es|ch|at|us|in|br|jp"
 )
 _SPELT: Final = r"(?:\s(?:{0})\s|[(\[]\s*(?:{0})\s*[)\]])"
-_ADDRESS: Final = re.compile(
+_WRITTEN: Final = (
     rf"{_LOCAL}@[\w-]+(?:\.[\w-]+)*"
     r"|[a-z][a-z+]{2,9}:[/\\]{1,2}[^\s<>\"')\]]+|(?<![:\w])//[\w-]+\.[^\s<>\"')\]]+"
     rf"|www\.[^\s<>\"')\]]+|{_PARTS}[a-z]{{2,}}/[^\s<>\"')\]]*"
     rf"|{_PARTS}(?:{_ENDINGS})\b"
     r"|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){10,30}\b"
     r"|(?<![\w@.])@\w{3,}"
+)
+_SPELT_OUT: Final = (
     rf"|{_LOCAL}\s*{_SPELT.format('at|@')}\s*[\w-]+(?:\s*{_SPELT.format('dot')}\s*\w+)+"
     rf"|[\w-]{{1,63}}\s+\.\s*(?:{_ENDINGS})\b"
-    r"|\b(?=\w*\d)(?=\w*[a-z])\w{20,}\b",
-    re.IGNORECASE,
 )
-"""Mail and web addresses as programs for mail and chat make links of them, and as people spell
-them, with account numbers (ISO 13616), names after @, and long words of letters and digits."""
+_LONG: Final = r"|\b(?=\w*\d)(?=\w*[a-z])\w{20,}\b"
+_ADDRESS: Final = re.compile(_WRITTEN + _LONG, re.IGNORECASE)
+"""Mail and web addresses as programs for mail and chat make links of them, with account numbers
+(ISO 13616), names after @, and long words of letters and digits."""
+_SIGN_OF_SPELLING: Final = re.compile(r"dot|\s\.", re.IGNORECASE)
+"""What stands in each address that is spelt out."""
 _SIGN: Final = re.compile(r"[@./\\\d]|dot", re.IGNORECASE)
 """What stands in each address: most short values have none of it."""
 _PAGE: Final = re.compile(r"(?:https?://|www\.)[^\sA-Z<>\"'@]+")
@@ -46,8 +51,15 @@ def addresses_in(text: str) -> Iterator[str]:
         text = unicodedata.normalize("NFKC", text).replace("。", ".")
     if _SIGN.search(text) is None:
         return
-    for match in _ADDRESS.findall(text):
+    pattern = _ADDRESS if _SIGN_OF_SPELLING.search(text) is None else _address_or_spelt()
+    for match in pattern.findall(text):
         yield match.rstrip(".,;:!?")
+
+
+@lru_cache(maxsize=1)
+def _address_or_spelt() -> re.Pattern[str]:
+    """What `_ADDRESS` fits, and addresses as people spell them: slower, and few texts have any."""
+    return re.compile(_WRITTEN + _SPELT_OUT + _LONG, re.IGNORECASE)
 
 
 def is_page(value: str) -> bool:

@@ -16,7 +16,7 @@ from clew.core.trajectory import Trajectory
 from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, OPEN_TIME, PLAN, Judgement
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins
-from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in
+from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in_any
 
 MAX_ARGUMENTS: Final = 32
 MAX_VALUES: Final = 200
@@ -100,9 +100,9 @@ def _each(judgement: Judgement, trajectory: Trajectory, name: str) -> Iterator[t
 
 def _spoken(origins: Origins, value: Json) -> str | None:
     """Whether a person's words have a value, if only where they decide nothing."""
-    folded = str(value).casefold()
-    is_spoken = not is_choice(value) and any(stands_in(folded, words) for words in origins.words)
-    return PERSON if is_spoken else None
+    if is_choice(value):
+        return None
+    return PERSON if stands_in_any(str(value).casefold(), origins.words) else None
 
 
 def _origin(

@@ -5,12 +5,12 @@ counts, as `email` does, and not one in a note, a list or an object within.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from clew.core.events import Json
-from clew.guards.provenance.records import Record, records_of
+from clew.guards.provenance.records import Record
 from clew.guards.provenance.values import is_key, leaves
 
 _MAIL: Final = re.compile(r"[^\s@,;]+@[^\s@,;]+\.\w+")
@@ -52,9 +52,8 @@ def wants_address(argument: str) -> bool:
     return _RECIPIENTS.search(argument) is not None
 
 
-def card_of(tool: str, content: Json, rivals: frozenset[str]) -> Card | None:
+def card_of(tool: str, records: Sequence[Record], rivals: frozenset[str]) -> Card | None:
     """A result that is one record with an address, as a card."""
-    records = records_of(content)
     if len(records) != 1:
         return None
     texts = [it for it in leaves(records[0]) if isinstance(it, str)]
@@ -63,10 +62,9 @@ def card_of(tool: str, content: Json, rivals: frozenset[str]) -> Card | None:
     return Card(tool, addresses, others) if addresses else None
 
 
-def rivals_in(content: Json, args: Mapping[str, Json]) -> frozenset[str]:
+def rivals_in(records: Sequence[Record], asked: Sequence[str]) -> frozenset[str]:
     """Values of a trusted result that are not known for it: somebody may have added them."""
-    records = records_of(content)
-    return frozenset([*_of_others(records, args), *(it for r in records for it in _within(r))])
+    return frozenset([*_of_others(records, asked), *(it for r in records for it in _within(r))])
 
 
 def is_field_name(name: str) -> bool:
@@ -74,11 +72,13 @@ def is_field_name(name: str) -> bool:
     return not kind_of(name) and not is_key(name)
 
 
-def _of_others(records: Sequence[Record], args: Mapping[str, Json]) -> Iterator[str]:
+def _of_others(records: Sequence[Record], asked: Sequence[str]) -> Iterator[str]:
     """Addresses in records beside the one that was asked for by its name, or in two of the name."""
-    asked = {it.casefold() for it in leaves({**args}) if isinstance(it, str) and it}
-    named = [it for it in records if _name_of(it) in asked]
-    if len(records) == 1 or not named:
+    if len(records) < 2 or not asked:
+        return
+    names = {it.casefold() for it in asked}
+    named = [it for it in records if _name_of(it) in names]
+    if not named:
         return
     own = {*_addresses(named[0])} if len(named) == 1 else set[str]()
     yield from (it for record in records for it in _addresses(record) if it not in own)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import cast
 
 from clew.core.events import Json
 from clew.core.interfaces import ToolSpec
-from clew.guards.provenance.values import stands_in
+from clew.guards.provenance.values import stands_in_any
 
 
 def choices(schema: Mapping[str, Json], name: str) -> list[Json]:
@@ -31,11 +32,14 @@ def is_chosen(name: str, value: Json, words: Sequence[str]) -> bool:
     if value is True:
         return any(all(word in text for word in plain.split()) for text in words)
     wanted = str(value).casefold()
+    return stands_in_any(wanted, words) or any(_is_beside(wanted, plain, it) for it in words)
+
+
+def _is_beside(wanted: str, plain: str, text: str) -> bool:
+    if wanted not in text or plain not in text:
+        return False
     beside = rf"\b{re.escape(wanted)}\w*\s+{re.escape(plain)}s?\b"
-    return any(
-        stands_in(wanted, text) or (plain in text and re.search(beside, text) is not None)
-        for text in words
-    )
+    return re.search(beside, text) is not None
 
 
 def properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -47,11 +51,17 @@ def is_asked_for(tool: ToolSpec, name: str, words: Sequence[str]) -> bool:
     """Whether casefolded words ask for an argument: they have its name, that of a field that it
     must have, or what the tool's description says is done with it, as in "invite guests".
     """
-    plain = name.casefold().replace("_", " ")
-    about = tool.description.casefold()
-    verbs = re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", about) if plain in about else ()
-    fields = _required(tool.parameters, name)
-    return any(stands_in(it, text) for it in (plain, *verbs, *fields) for text in words)
+    asking = (*_words_for(name, tool.description), *_required(tool.parameters, name))
+    return any(stands_in_any(it, words) for it in asking)
+
+
+@lru_cache(maxsize=512)
+def _words_for(name: str, description: str) -> tuple[str, ...]:
+    """The name of an argument in words, and what a description says is done with it."""
+    plain, about = name.casefold().replace("_", " "), description.casefold()
+    if plain not in about:
+        return (plain,)
+    return (plain, *re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", about))
 
 
 def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:

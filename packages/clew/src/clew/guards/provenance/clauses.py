@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from clew.core.events import Json
-from clew.guards.provenance.values import is_number, numbers_in, stands_in
+from clew.guards.provenance.values import has_digit, is_number, numbers_in, stands_in
 
 _BETWEEN: Final = re.compile(r"[,;.!?](?=\s|$)|\n|\s(?:and|then)\s")
 _KINDS: Final = (
@@ -39,13 +39,11 @@ def crossed_in(
     They have both, each only beside another value of the kind. Where something is said of each or
     all of them nothing is crossed.
     """
-    if any(map(_EACH.search, where)):
-        return []
     mentions = [
-        (name, value, having)
-        for name, value in values
-        if (having := {clause for clause in where if has_value(value, clause)})
+        (name, value, having) for name, value in values if (having := _clauses_with(value, where))
     ]
+    if len(mentions) < 2 or any(map(_EACH.search, where)):
+        return []
     return [
         (name, value)
         for name, value, having in mentions
@@ -61,9 +59,17 @@ def crossed_in(
 
 def has_value(value: Json, clause: str) -> bool:
     """Whether a clause has the value as a whole."""
-    if is_number(value):
-        return float(value) in numbers_in(clause)
-    return isinstance(value, str) and bool(value) and stands_in(value.casefold(), clause)
+    return bool(_clauses_with(value, (clause,)))
+
+
+def _clauses_with(value: Json, where: Sequence[str]) -> set[str]:
+    """Those of the clauses that have the value as a whole."""
+    if isinstance(value, str):
+        folded = value.casefold()
+        return {it for it in where if stands_in(folded, it)} if folded else set()
+    if not is_number(value):
+        return set()
+    return {it for it in where if has_digit(it) and float(value) in numbers_in(it)}
 
 
 def has_like(value: Json, clause: str) -> bool:

@@ -7,7 +7,7 @@ from clew.core.events import Json
 from clew.guards.provenance.cards import kind_of
 from clew.guards.provenance.clauses import has_like, has_value
 from clew.guards.provenance.origins import Origins
-from clew.guards.provenance.values import is_choice, stands_in
+from clew.guards.provenance.values import is_choice, stands_in, stands_in_any
 
 _BACK: Final = re.compile(
     r"\b(?:him|her|them|both|all|again|previous|earlier|former|first|before)\b"
@@ -25,7 +25,7 @@ def is_overruled(origins: Origins, value: Json) -> bool:
     names = {name for card in own for name in card.others}
     if any(stands_in(name, newest) for name in names):
         return False
-    was_named = any(stands_in(name, text) for name in names for text in before)
+    was_named = any(stands_in_any(name, before) for name in names)
     is_old = value in origins.allowed_before or any(has_value(value, text) for text in before)
     others = (name for card in origins.cards if card not in own for name in card.others)
     names_other = kind_of(value) != "" and any(stands_in(name, newest) for name in others)

@@ -38,6 +38,8 @@ ActingRuns: TypeAlias = Mapping[str, frozenset[str]]
 """By the names of tools that work in sub-runs: the judged tools that these may call, if any."""
 
 _FOLD: Final = "provenance"
+_READ: Final = (Observation, Note)
+"""What a model reads beside the question."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,11 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        if trajectory.planned is not None or self._has_seen_nothing(trajectory):
+        if trajectory.planned is not None:
             return False
         if not any(map(self._is_new, trajectory.step.pending)):
+            return False
+        if self._has_seen_nothing(trajectory):
             return False
         if self._level(trajectory) == "off":
             return False
@@ -219,7 +223,7 @@ class BoundProvenance:
             and trajectory.grant is None
             and not self.is_watchful
             and not any(sign in trajectory.visible_goal for sign in SIGNS_OF_PASTING)
-            and not any(isinstance(it.event, Observation | Note) for it in trajectory.entries)
+            and not any(isinstance(it.event, _READ) for it in trajectory.entries)
         )
 
 

@@ -23,7 +23,7 @@ from clew.guards.provenance.earlier import EARLIER, is_overruled
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.open_times import is_left_open
 from clew.guards.provenance.origins import CONFIG, Made, Origins
-from clew.guards.provenance.plans import carried, fitting, unmade
+from clew.guards.provenance.plans import fitting, unmade
 from clew.guards.provenance.secrets import has_secret
 from clew.guards.provenance.times import is_day, lasts
 from clew.guards.provenance.values import (
@@ -69,38 +69,24 @@ class Doubt:
         return f"{named}{', '.join(map(repr, self.values))}{' ' if self.values else ''}{self.why}"
 
 
-@dataclass(frozen=True)
 class Judgement:
     """One call, against what is known of the run."""
 
-    origins: Origins
-    tool: ToolSpec
-    pending: Call
-    made: Sequence[Made] = ()
-    """The calls that were made before it, or will be."""
-
-    @cached_property
-    def planned(self) -> PlannedCall | None:
+    def __init__(
+        self, origins: Origins, tool: ToolSpec, pending: Call, made: Sequence[Made] = ()
+    ) -> None:
+        """`made` are the calls that were made before it, or will be."""
+        self.origins, self.tool, self.pending, self._made = origins, tool, pending, made
+        self._args = pending.args
+        self.planned = fitting(unmade(origins, made), tool.name, self._args)
         """The planned call that this one is."""
-        return fitting(unmade(self.origins, self.made), self.tool.name, self.pending.args)
-
-    @cached_property
-    def _bound(self) -> Mapping[str, Json]:
-        return {} if self.planned is None else self.planned.args
-
-    @cached_property
-    def _carried(self) -> list[str]:
-        return carried(self.origins)
-
-    @cached_property
-    def doubts(self) -> list[Doubt]:
-        """All that speaks against it."""
-        return [*self._doubts()]
-
-    @cached_property
-    def _origins(self) -> dict[tuple[str, str, Json], str | None]:
+        self._bound: Mapping[str, Json] = {} if self.planned is None else self.planned.args
+        self._origins: dict[tuple[str, str, Json], str | None] = {}
         """The origins of values that were looked up: a verdict that is recorded asks twice."""
-        return {}
+        self._offers: dict[str, Sequence[Json]] = {}
+        """By argument what the tool's schema offers for it, as far as it was looked up."""
+        self.doubts = [*self._doubts()]
+        """All that speaks against it."""
 
     def origin(self, name: str, value: Json) -> str | None:
         """Where a value of an argument comes from; None if nothing that is trusted gave it."""
@@ -124,7 +110,7 @@ class Judgement:
         doubts; and like any, if nothing that decides is known of it.
         """
         refused, name = self.origins.refused, self.tool.name
-        if (name, self.pending.args) in refused:
+        if (name, self._args) in refused:
             return True
         if not refused or self.planned is not None:
             return False
@@ -141,16 +127,16 @@ class Judgement:
         content = self.tool.labels.content
         return any(
             self.origin(name, each) is not None
-            for name, value in self.pending.args.items()
+            for name, value in self._args.items()
             if name not in content
             for each in leaves(value)
             if not is_choice(each)
         )
 
     def _doubts(self) -> Iterator[Doubt]:
-        args = self.pending.args
+        args = self._args
         is_named_again = self.planned is not None and self.planned.args == args
-        if (self.tool.name, args) in self.made and not is_named_again:
+        if (self.tool.name, args) in self._made and not is_named_again:
             yield Doubt("", (), MADE_ALREADY)
             return
         if self.planned is None and not self._fetches_what_was_named:
@@ -173,11 +159,11 @@ class Judgement:
     def _is_only_content(self) -> bool:
         """Whether a planned call has no argument that decides anything: all of it is content."""
         content = self.tool.labels.content
-        deciding = (value for name, value in self.pending.args.items() if name not in content)
+        deciding = (value for name, value in self._args.items() if name not in content)
         is_open = self.planned is not None and not self._bound
         return is_open and all(is_choice(each) for value in deciding for each in leaves(value))
 
-    @cached_property
+    @property
     def _only_fetches(self) -> bool:
         """Whether it sends nothing but what it asks for."""
         return self.tool.labels.egress and self.tool.effect not in EFFECTFUL
@@ -187,7 +173,7 @@ class Judgement:
         """Whether it only fetches a page that a person named, for no other call: that needs no
         plan.
         """
-        args, calls = self.pending.args, self.origins.planned or ()
+        args, calls = self._args, self.origins.planned or ()
         if not self._only_fetches or not args:
             return False
         others = {
@@ -260,7 +246,7 @@ class Judgement:
             where = NOT_READ
         return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
 
-    @cached_property
+    @property
     def _is_understood(self) -> bool:
         return self.origins.is_understood
 
@@ -269,11 +255,6 @@ class Judgement:
         if name not in self._offers:
             self._offers[name] = choices(self.tool.parameters, name)
         return self._offers[name]
-
-    @cached_property
-    def _offers(self) -> dict[str, Sequence[Json]]:
-        """By argument what the tool's schema offers for it, as far as it was looked up."""
-        return {}
 
     def _offered(self, name: str, value: Json) -> str | None:
         """Whether the tool itself offers the value, and the plan or a person's words left it so."""
@@ -289,13 +270,15 @@ class Judgement:
         """Values that the plan left open and that stand elsewhere, or earlier, in a person's
         words.
         """
-        where, args = [*clauses(self.origins.deciding_words)], self.pending.args
-        if len(where) == 1 or len(self._bound) == len(args):
+        if len(self._bound) == len(self._args):
             return
-        values = [(name, each) for name, value in args.items() for each in leaves(value)]
+        where = [*clauses(self.origins.deciding_words)]
+        if len(where) == 1:
+            return
+        values = [(name, each) for name, value in self._args.items() for each in leaves(value)]
         crossed, is_first = crossed_in(values, where), len(self.origins.deciding_words) == 1
         for name, each in values:
-            if name in self._bound:
+            if name in self._bound or (is_first and not crossed):
                 continue
             if not is_first and is_overruled(self.origins, each):
                 yield Doubt(name, (each,), EARLIER)
@@ -306,22 +289,24 @@ class Judgement:
         """Arguments that the request asks for, and that are empty."""
         content, words = self.tool.labels.content, self.origins.deciding_words
         for name in properties(self.tool.parameters):
-            if name in self._bound or name in content or self.pending.args.get(name):
+            if name in self._bound or name in content or self._args.get(name):
                 continue
             if is_asked_for(self.tool, name, words):
                 yield Doubt(name, (), LEFT_OUT)
 
     def _is_addressed(self, name: str, value: Json) -> bool:
         """Whether it is what a card has beside an address, where an address is wanted."""
+        if not self.origins.cards or not wants_address(name):
+            return False
         folded = str(value).casefold()
-        return wants_address(name) and any(folded in it.others for it in self.origins.cards)
+        return any(folded in it.others for it in self.origins.cards)
 
     def _is_other_card(self, value: Json) -> bool:
         """Whether it is an address of one of several cards, and the request does not say which."""
         own = [it for it in self.origins.cards if value in it.addresses]
         if self.planned is None or not own:
             return False
-        tool, sent = own[0].tool, {*map(str, leaves({**self.pending.args}))}
+        tool, sent = own[0].tool, {*map(str, leaves({**self._args}))}
         others = [
             it
             for it in self.origins.cards
@@ -343,7 +328,7 @@ class Judgement:
             return None
         if is_choice(value) or (self._bound and value in self._choices(name)):
             return None
-        source = self.origins.of(value, self._carried, verbatim=not self._bound)
+        source = self.origins.of(value, verbatim=not self._bound, even_carried=False)
         if source in _BY_READING and not self._is_understood:
             return None
         if is_number(value):
@@ -373,7 +358,7 @@ class Judgement:
         """Whether a day stands in one argument only, as it does in a person's words."""
         if not (isinstance(value, str) and is_day(value)) or len(value) > _DAY_ALONE:
             return True
-        others = (each for key, each in self.pending.args.items() if key != name)
+        others = (each for key, each in self._args.items() if key != name)
         return value not in others or self.origins.names_twice(value)
 
     def _is_amount(self, name: str, number: float, source: str | None) -> bool:
@@ -383,14 +368,14 @@ class Judgement:
             return is_time and self.origins.numbers.is_dated(number)
         if source != PERSON or not self.origins.numbers.is_spoken_once(number):
             return True
-        others = (each for key, each in self.pending.args.items() if key != name)
+        others = (each for key, each in self._args.items() if key != name)
         return not any(_is_number_like(each, number) for it in others for each in leaves(it))
 
     def _ends(self, name: str, value: Json) -> bool:
         """Whether it is the end of something that begins at a known time, and lasts as was said."""
         if "end" not in name or not isinstance(value, str):
             return False
-        start = self.pending.args.get(name.replace("end", "start"))
+        start = self._args.get(name.replace("end", "start"))
         if not isinstance(start, str) or self.origin(name.replace("end", "start"), start) is None:
             return False
         return any(lasts(start, value, words) for words in self.origins.words)

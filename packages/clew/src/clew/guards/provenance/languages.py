@@ -45,7 +45,7 @@ _WORD: Final = re.compile(r"(?<![\w.@/-])[^\W\d_]+(?![\w@/-]|\.\w)")
 def is_english(text: str) -> bool:
     """Whether a casefolded text, without what it quotes, is written in English."""
     words = _WORD.findall(_QUOTED.sub(" ", text))
-    return sum(word in _ENGLISH for word in words) * _SHARE >= len(words)
+    return sum(map(_ENGLISH.__contains__, words)) * _SHARE >= len(words)
 
 
 def is_foreign(sentence: str) -> bool:

@@ -38,11 +38,21 @@ class Numbers:
         self._texts: list[str] = []
         self._spoken: list[float] = []
         self._words = ""
+        self._unread: list[str] = []
+        """A person's words that are still to be searched: most calls have no number."""
 
     def hear(self, text: str) -> None:
         """Learn the numbers of a person's words; those of a day or a time are no amounts, nor is
         what only bounds one.
         """
+        self._unread.append(text)
+
+    def _catch_up(self) -> None:
+        for text in self._unread:
+            self._read(text)
+        self._unread = []
+
+    def _read(self, text: str) -> None:
         if not has_digit(text):
             self._words += f" {text.casefold()}"
             return
@@ -57,20 +67,28 @@ class Numbers:
         self._known.update(dict.fromkeys(amounts, PERSON))
         self._texts.append(text)
 
+    @property
+    def may_be_spoken(self) -> bool:
+        """Whether a person's words can have a number at all; they are not searched for it."""
+        return bool(self._spoken) or any(map(has_digit, self._unread))
+
     def know(self, number: float, source: str) -> None:
         """Learn a number that a trusted source gave."""
         self._known.setdefault(number, source)
 
     def of(self, number: float) -> str | None:
         """Where a number comes from."""
+        self._catch_up()
         return self._known.get(number) or (COMPUTED if self._is_computed(number) else None)
 
     def is_dated(self, number: float) -> bool:
         """Whether a person's words have the number, if only in a day or a time."""
+        self._catch_up()
         return any(number in numbers_in(text) for text in self._texts)
 
     def is_spoken_once(self, number: float) -> bool:
         """Whether only one place of a person's words gave it, and nothing else."""
+        self._catch_up()
         return self._known.get(number) == PERSON and self._spoken.count(number) == 1
 
     def _is_computed(self, number: float) -> bool:

@@ -40,6 +40,7 @@ from clew.guards.provenance.records import (
     records_of,
 )
 from clew.guards.provenance.request import GAP, deciding, spoken
+from clew.guards.provenance.results import Result
 from clew.guards.provenance.selection import Selection
 from clew.guards.provenance.strangers import of_records, own_lines
 from clew.guards.provenance.texts import Vocabulary, words_of
@@ -52,6 +53,7 @@ from clew.guards.provenance.values import (
     mixed_scripts,
     named_leaves,
     stands_in,
+    stands_in_any,
 )
 
 CONFIG: Final = "the configuration"
@@ -84,6 +86,8 @@ class Origins:
         self.words: list[str] = []
         """What a person said themself, casefolded."""
         self._deciding: list[str] = []
+        self._without_carried: Sequence[str] | None = None
+        """Its deciding words without texts that planned calls only carry, once they are wanted."""
         self.untrusted: dict[str, str] = {}
         """Untrusted texts, casefolded, by where they came from."""
         self.sources: dict[str, tuple[str, str]] = {}
@@ -111,6 +115,9 @@ class Origins:
 
     def follow(self, trajectory: Trajectory) -> None:
         """Fold the entries that are new."""
+        if self._folded == len(trajectory.entries):
+            return
+        self._without_carried = None
         for entry in trajectory.entries[self._folded :]:
             match entry.event:
                 case Observation() as observation:
@@ -186,11 +193,11 @@ class Origins:
         self.made.append((name, {**args}))
         self.made_here.append((name, {**args}))
 
-    def of(self, value: Json, carried: Sequence[str] = (), *, verbatim: bool = True) -> str | None:
+    def of(self, value: Json, *, verbatim: bool = True, even_carried: bool = True) -> str | None:
         """Where a value comes from, or None if nothing trusted gave it.
 
-        What a person's words say only in a `carried` text is no word of theirs. Without `verbatim`
-        their words count for nothing but days.
+        Without `even_carried`, what a person's words say only in a text that a planned call carries
+        is no word of theirs. Without `verbatim` their words count for nothing but days.
         """
         if is_choice(value):
             return CONFIG
@@ -201,29 +208,31 @@ class Origins:
             return source
         if mixed_scripts(text):
             return None
-        if self._is_spoken(text, carried, verbatim=verbatim):
+        words = self._deciding if even_carried else self._words_without_carried()
+        if _is_in(text, words, verbatim=verbatim):
             return PERSON
         return CONFIG if stands_in(text.casefold(), self._config) else None
 
-    def _is_spoken(self, text: str, carried: Sequence[str] = (), *, verbatim: bool = True) -> bool:
-        """Whether a person's words have a text as a whole, or name the day that it is."""
-        folded, day = text.casefold(), is_day(text)
-        for words in self._words_without(carried) if carried else self._deciding:
-            if (verbatim and stands_in(folded, words)) or (day and says_day(text, words)):
-                return True
-        return False
+    def _words_without_carried(self) -> Sequence[str]:
+        if self._without_carried is None:
+            rest = self._deciding
+            for text in self._carried():
+                rest = [words.replace(text.casefold(), GAP) for words in rest]
+            self._without_carried = rest
+        return self._without_carried
 
-    def _words_without(self, carried: Sequence[str]) -> Iterator[str]:
-        for words in self._deciding:
-            rest = words
-            for text in carried:
-                rest = rest.replace(text.casefold(), GAP)
-            yield rest
+    def _carried(self) -> Iterator[str]:
+        """The texts that planned calls only carry: words in them decide nothing."""
+        for call in self.planned or ():
+            tool = self.tools.get(call.tool)
+            for name in () if tool is None else tool.labels.content:
+                yield from (it for it in leaves(call.args.get(name)) if it and isinstance(it, str))
 
     def _is_persons(self, text: str) -> bool:
         """Whether a text comes from a person's words, and nothing else gave it."""
-        elsewhere = text in self.known or text in self._singled_out
-        return not elsewhere and self._is_spoken(text) and not mixed_scripts(text)
+        if not _is_in(text, self._deciding) or mixed_scripts(text):
+            return False
+        return text not in self.known and text not in self._singled_out
 
     def selected(self, name: str, value: Json, *, only_fetched: bool) -> str | None:
         """How a person's words single a value out for an argument, without naming it, or None.
@@ -259,10 +268,6 @@ class Origins:
         others = (it.partition(" of ") for it in self.known.values())
         return of == where and any(it[0] == field and it[2] not in {"", where} for it in others)
 
-    def all_known(self, value: Json) -> bool:
-        """Whether each value in it is known."""
-        return all(self.of(each) is not None for each in leaves(value))
-
     def doubtful(self, value: Json, source: str = "") -> list[Json]:
         """The parts of a carried text that neither a trusted source gave nor this one, or []."""
         if self.of(value) is not None:
@@ -276,7 +281,7 @@ class Origins:
 
     def was_read(self, word: str) -> bool:
         """Whether an untrusted text has a casefolded word."""
-        return any(stands_in(word, text) for text in self.untrusted.values())
+        return stands_in_any(word, self.untrusted.values())
 
     def is_quoted(self, part: str) -> bool:
         """Whether a known value has the part as a whole: enough for what a text only carries."""
@@ -323,87 +328,87 @@ class Origins:
                 self.refused_why.append((call.action.name, call.verdict.verdict.reason))
         if tool is None or tool.name == FINISH or not observation.made:
             return
-        labels, clean = tool.labels, self.all_known(call.args)
-        own = _is_own(tool, observation)
+        result = Result(tool, call, observation.content)
+        clean, own = None not in map(self.of, result.values), _is_own(tool, observation)
         self.has_read |= tool.effect != "pure" or not own or not clean
         if tool.name in self._judged and observation.outcome != "not_done":
             self._note_made(tool.name, call.args)
         if not own or not clean:
             text = _as_read(observation)
-            self.untrusted[f"{tool.name} ({call.key})"] = text.casefold()
+            self.untrusted[result.where] = text.casefold()
             if observation.ok:
-                self._name_source(call, f"{tool.name} ({call.key})", text)
+                self._name_source(result, text)
         if not observation.ok:
             return
-        where = f"{tool.name} ({call.key})"
         if tool.effect in EFFECTFUL:
-            self._learn_effect(tool, call, observation.content, where)
+            self._learn_effect(result)
         else:
-            self._learn(tool, call, observation, where, clean=clean)
-        if labels.secret:
+            self._learn(result, clean=clean, own=own)
+        if tool.labels.secret:
             texts = (it for it in leaves(observation.content) if isinstance(it, str))
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
 
-    def _name_source(self, call: Call, where: str, text: str) -> None:
+    def _name_source(self, result: Result, text: str) -> None:
         """A text is a source that a person named, if its call has that name; a day is no name."""
-        texts = (it for it in leaves(call.args) if isinstance(it, str) and not is_day(it))
-        for name in (it.casefold() for it in texts if is_name(it)):
-            if any(stands_in(name, words) for words in self.words):
+        for name in (it.casefold() for it in result.asked if not is_day(it)):
+            if is_name(name) and stands_in_any(name, self.words):
                 before = self.sources.get(name, ("", ""))[1]
-                self.sources[name] = where, f"{before}\n{text}"
+                self.sources[name] = result.where, f"{before}\n{text}"
 
-    def _learn_effect(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
+    def _learn_effect(self, result: Result) -> None:
         """What a call with an effect made known: its record, and what it was allowed with."""
-        for record in records_of(content)[:1]:
-            self._know_fields(tool, record, where)
-        for name, value in call.args.items():
-            if name not in tool.labels.content:
-                self.allowed_before.difference_update(str(each) for each in leaves(value))
-                self._know(((name, each) for each in leaves(value)), ALLOWED, tool.name)
+        for record in result.records[:1]:
+            self._know_fields(result, record)
+        for name, value in result.args.items():
+            if name not in result.tool.labels.content:
+                named = [(name, each) for each in leaves(value)]
+                self.allowed_before.difference_update([str(each) for _, each in named])
+                self._know(named, ALLOWED, result.tool.name)
 
-    def _learn(
-        self, tool: ToolSpec, call: Call, seen: Observation, where: str, *, clean: bool
-    ) -> None:
-        content = seen.content
-        labels, records = tool.labels, records_of(content)
-        for record in keyed(records, labels.trusted, self._is_persons):
-            self._know_fields(tool, record, where, numbers_only=True)
-        self._selection.learn((tool, call.args, content))
+    def _learn(self, result: Result, *, clean: bool, own: bool) -> None:
+        """What a call that only reads made known; `own` says that no third party wrote in it."""
+        trusted, records, words = result.tool.labels.trusted, result.records, self.words
+        for record in keyed(records, trusted, self._deciding, self._is_persons):
+            self._know_fields(result, record, numbers_only=True)
+        self._selection.learn(result)
         if not clean:
             return
-        if _is_own(tool, seen):
-            self._learn_own(tool, call, content, where)
+        if own:
+            self._learn_own(result)
             return
-        if "*" in labels.trusted and not records:  # a text is all that it gave
-            self._know(named_leaves(content), where, tool.name)
-        if (one := asked_for(records, call.args)) is not None:
-            self._know_fields(tool, one, where)
+        if "*" in trusted and not records:  # a text is all that it gave
+            self._know(named_leaves(result.content), result.where, result.tool.name)
+        if (one := asked_for(records, result.asked)) is not None:
+            self._know_fields(result, one)
             self._selection.keep(one)
-        if (one := priced(records, labels.trusted, self.numbers.is_spoken_once)) is not None:
-            self._know_fields(tool, one, where)
-        for record in extreme(records, labels.trusted, self.words):
-            self._know_fields(tool, record, where)
-        self._singled_out.update((name, where) for name in prefixed(content, self.words))
+        if (one := priced(records, trusted, self.numbers)) is not None:
+            self._know_fields(result, one)
+        for record in extreme(records, trusted, words):
+            self._know_fields(result, record)
+        self._singled_out.update((name, result.where) for name in prefixed(result.content, words))
 
-    def _learn_own(self, tool: ToolSpec, call: Call, content: Json, where: str) -> None:
+    def _learn_own(self, result: Result) -> None:
         """What a trusted tool gave, but what may have been added to a record or a list."""
-        content = of_records(content)
-        rivals = rivals_in(content, call.args)
-        own = ((name, it) for name, it in named_leaves(content) if it not in rivals)
-        self._know(own, where, tool.name)
-        names = (name for record in records_of(content) for name in record if is_field_name(name))
-        self._know((("", name) for name in names), where, tool.name)
-        if (card := card_of(tool.name, content, rivals)) is not None and card not in self.cards:
+        tool, content = result.tool.name, of_records(result.content)
+        records = records_of(content)
+        rivals = rivals_in(records, result.asked)
+        named = named_leaves(content)
+        own = [each for each in named if each[1] not in rivals] if rivals else named
+        self._know(own, result.where, tool)
+        names = dict.fromkeys([name for record in records for name in record])
+        self._know([("", name) for name in names if is_field_name(name)], result.where, tool)
+        if (card := card_of(tool, records, rivals)) is not None and card not in self.cards:
             self.cards.append(card)
 
     def _know_fields(
-        self, tool: ToolSpec, record: Mapping[str, Json], where: str, *, numbers_only: bool = False
+        self, result: Result, record: Mapping[str, Json], *, numbers_only: bool = False
     ) -> None:
-        trusted = tool.labels.trusted
+        """The fields of a record that no third party can choose."""
+        trusted = result.tool.labels.trusted
         for field, value in record.items():
             if field in trusted or "*" in trusted:
-                values = ((field, it) for it in leaves(value) if is_number(it) or not numbers_only)
-                self._know(values, f"{field} of {where}", tool.name)
+                values = [(field, it) for it in leaves(value) if is_number(it) or not numbers_only]
+                self._know(values, f"{field} of {result.where}", result.tool.name)
 
     def _know(self, values: Iterable[tuple[str, Json]], source: str, tool: str) -> None:
         """Values are known now, each with the name of the field that it stands in, if any."""
@@ -432,10 +437,20 @@ def _is_own(tool: ToolSpec, seen: Observation) -> bool:
     return tool.trust == "trusted" and not seen.outside and (seen.ok or seen.trust == "trusted")
 
 
-def _parts_of(text: str) -> set[str]:
+def _is_in(text: str, words: Sequence[str], *, verbatim: bool = True) -> bool:
+    """Whether casefolded words have a text as a whole, or name the day that it is."""
+    folded, day = text.casefold(), is_day(text)
+    for spoken_text in words:
+        if (verbatim and stands_in(folded, spoken_text)) or (day and says_day(text, spoken_text)):
+            return True
+    return False
+
+
+def _parts_of(text: str) -> Iterable[str]:
     """A text of a trusted tool as a whole, and the entries of a list that it writes in lines."""
-    parts = {text}
-    for line in own_lines(text):
-        head, _, tail = line.partition(": ")
-        parts |= {part.strip(" \t-•*.") for part in (line, head, *tail.split(", "))}
-    return parts - {""}
+    parts = [text]
+    for line in own_lines(text.splitlines()):
+        head, mark, tail = line.partition(": ")
+        entries = (line, head, *tail.split(", ")) if mark else (line,)
+        parts += [it.strip(" \t-•*.") for it in entries]
+    return dict.fromkeys(filter(None, parts))

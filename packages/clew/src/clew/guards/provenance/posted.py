@@ -5,16 +5,15 @@ can be sent along with it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from clew.core.events import Json
-from clew.core.interfaces import ToolSpec
 from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.cards import wants_address
 from clew.guards.provenance.clauses import clauses
-from clew.guards.provenance.records import records_of
-from clew.guards.provenance.values import leaves, stands_in
+from clew.guards.provenance.results import Result
+from clew.guards.provenance.values import leaves, stands_in, stands_in_any
 
 _ALL_PAGES: Final = re.compile(
     r"\b(?:all|each|every)\b(?:\s+\w+){0,3}?\s+(?:links?|urls?|(?:web)?sites?|(?:web)?pages?)\b"
@@ -32,31 +31,30 @@ class Posted:
     def __init__(self) -> None:
         self._at: dict[str, set[str]] = {}
         self._by: dict[str, set[str]] = {}
-        self._new: list[tuple[ToolSpec, Mapping[str, Json], Json]] = []
+        self._new: list[Result] = []
 
-    def learn(self, tool: ToolSpec, args: Mapping[str, Json], content: Json) -> None:
+    def learn(self, result: Result) -> None:
         """Look at a result once an address is asked for: most runs fetch none."""
-        self._new.append((tool, args, content))
+        self._new.append(result)
 
-    def _look_at(
-        self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
-    ) -> None:
+    def _look_at(self, result: Result, words: Sequence[str]) -> None:
         """Keep the addresses of a result, if all that was asked for stands in the words."""
-        asked = [it.casefold() for it in leaves({**args}) if isinstance(it, str) and it]
-        if not all(any(stands_in(it, text) for text in words) for it in asked):
+        asked = [it.casefold() for it in result.asked]
+        if not all(stands_in_any(it, words) for it in asked):
             return
+        addresses = _addresses(result.content) if asked else set[str]()
         for name in asked:
-            self._at.setdefault(name, set()).update(_addresses(content))
-        for record in records_of(content):
-            for field in tool.labels.trusted:
+            self._at.setdefault(name, set()).update(addresses)
+        for record in result.records:
+            for field in result.tool.labels.trusted:
                 writer = record.get(field)
                 if isinstance(writer, str) and writer and not wants_address(field):
                     self._by.setdefault(writer.casefold(), set()).update(_addresses(record))
 
     def has(self, value: str, words: Sequence[str]) -> str | None:
         """How the words point at an address, or None."""
-        for tool, args, content in self._new:
-            self._look_at(tool, args, content, words)
+        for result in self._new:
+            self._look_at(result, words)
         self._new = []
         for clause in clauses(words):
             if _ALL_PAGES.search(clause) is not None:
@@ -64,8 +62,9 @@ class Posted:
                     if value in posted and stands_in(name, clause):
                         return f"all that stands in {name}"
             for writer, posted in self._by.items():
-                wrote = posted == {value} and _WROTE.format(re.escape(writer))
-                if wrote and re.search(wrote, clause) is not None:
+                if posted != {value} or writer not in clause:
+                    continue
+                if re.search(_WROTE.format(re.escape(writer)), clause) is not None:
                     return f"the only address that {writer} wrote"
         return None
 

@@ -6,10 +6,12 @@ or the one that a person's words single out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from clew.core.events import Json
-from clew.guards.provenance.values import is_key, is_number, leaves, stands_in
+from clew.guards.provenance.numbers import Numbers
+from clew.guards.provenance.values import has_sign_of_key, is_key, is_number, stands_in
 
 Record = dict[str, Json]
 
@@ -33,62 +35,75 @@ def records_of(content: Json) -> list[Record]:
     return []
 
 
-def asked_for(records: Sequence[Record], args: Record) -> Record | None:
+def asked_for(records: Sequence[Record], asked: Sequence[str]) -> Record | None:
     """The one record that was asked for: the only one, or the only one of that name."""
     if len(records) == 1:
         return records[0]
-    names = {value.casefold() for value in leaves(args) if isinstance(value, str) and value}
-    hits = [
-        record
-        for record in records
-        if any(
-            isinstance(name := record.get(key), str) and name.casefold() in names for key in NAMES
-        )
-    ]
-    return hits[0] if len(hits) == 1 else None
+    names, hit = {it.casefold() for it in asked}, None
+    for record in records if names else ():
+        for key in NAMES:
+            if isinstance(name := record.get(key), str) and name.casefold() in names:
+                if hit is not None:
+                    return None
+                hit = record
+                break
+    return hit
 
 
 def extreme(
     records: Sequence[Record], fields: Sequence[str], words: Sequence[str]
 ) -> Iterator[Record]:
     """Records that a person's words single out as the largest or smallest of all, by a number."""
-    for name, best in _EXTREMES.items() if len(records) > 1 else ():
-        if any(stands_in(name, text) for text in words):
-            for field in fields:
-                values: list[Any] = [record.get(field) for record in records]
-                if all(map(is_number, values)) and values.count(best(values)) == 1:
-                    yield records[values.index(best(values))]
+    for best in _bests_in(words) if len(records) > 1 else ():
+        for field in fields:
+            values: list[Any] = [record.get(field) for record in records]
+            if all(map(is_number, values)) and values.count(best(values)) == 1:
+                yield records[values.index(best(values))]
+
+
+def _bests_in(words: Sequence[str]) -> Iterator[Callable[[list[Any]], Any]]:
+    """What finds the records that superlatives in a person's words want."""
+    wanted = frozenset().union(*map(_superlatives_of, words))
+    return (best for name, best in _EXTREMES.items() if name in wanted)
+
+
+@lru_cache(maxsize=64)
+def _superlatives_of(text: str) -> frozenset[str]:
+    return frozenset([name for name in _EXTREMES if stands_in(name, text)])
 
 
 def keyed(
-    records: Sequence[Record], trusted: Sequence[str], is_words: Callable[[str], bool]
+    records: Sequence[Record],
+    trusted: Sequence[str],
+    words: Sequence[str],
+    is_words: Callable[[str], bool],
 ) -> Iterator[Record]:
     """Records with a number or an address that is, as a whole, one of a person's words.
 
     Of a field that no third party can choose, a name will do.
     """
+    has_keys = any(map(has_sign_of_key, words))
     for record in records:
-        for field, it in record.items():
-            if not isinstance(it, str):
+        for field in record if has_keys else trusted:
+            if not isinstance(it := record.get(field), str):
                 continue
-            if (is_key(it) or (field in trusted and len(it) > _SHORT)) and is_words(it):
+            if ((field in trusted and len(it) > _SHORT) or is_key(it)) and is_words(it):
                 yield record
                 break
 
 
-def priced(
-    records: Sequence[Record], trusted: Sequence[str], is_spoken: Callable[[float], bool]
-) -> Record | None:
+def priced(records: Sequence[Record], trusted: Sequence[str], numbers: Numbers) -> Record | None:
     """The only record with a number, in a trusted field, that stands in a person's words."""
-    hits = [
-        record
-        for record in records
-        if any(
-            is_number(it := record.get(field)) and "id" not in field and is_spoken(float(it))
-            for field in trusted
-        )
-    ]
-    return hits[0] if len(hits) == 1 else None
+    fields = [field for field in trusted if "id" not in field]
+    hit = None
+    for record in records if fields and numbers.may_be_spoken else ():
+        for field in fields:
+            if is_number(it := record.get(field)) and numbers.is_spoken_once(float(it)):
+                if hit is not None:
+                    return None
+                hit = record
+                break
+    return hit
 
 
 def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
@@ -96,9 +111,14 @@ def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
     entries = cast("Sequence[Json]", content) if isinstance(content, list) else ()
     names = [it for it in entries if isinstance(it, str)]
     for text in words if names else ():
-        for mark in _PREFIXES:
-            start = text.partition(mark)[2].split(maxsplit=1)[:1]
-            wanted = "".join(start).strip("'\"‘’“”.,:;")
-            hits = [name for name in names if wanted and name.casefold().startswith(wanted)]
+        for wanted in _beginnings_of(text):
+            hits = [name for name in names if name.casefold().startswith(wanted)]
             if len(hits) == 1:
                 yield hits[0]
+
+
+@lru_cache(maxsize=64)
+def _beginnings_of(text: str) -> tuple[str, ...]:
+    """How a name begins that a text wants."""
+    behind = (text.partition(mark)[2].split(maxsplit=1)[:1] for mark in _PREFIXES)
+    return tuple(filter(None, ("".join(it).strip("'\"‘’“”.,:;") for it in behind)))

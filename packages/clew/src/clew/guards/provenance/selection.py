@@ -4,19 +4,18 @@ They do so by number, by what stands there, as all of a list, or as what a page 
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, cast
 
 from clew.core.events import Json
-from clew.core.interfaces import ToolSpec
 from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.alike import Alike
 from clew.guards.provenance.posted import Posted
-from clew.guards.provenance.records import Record, records_of
-from clew.guards.provenance.values import stands_in, words_in
+from clew.guards.provenance.records import Record
+from clew.guards.provenance.results import Result
+from clew.guards.provenance.values import stands_in, stands_in_any, words_in
 
 _EXTREME: Final = re.compile(
     r"\b(most|(?:largest|highest|greatest) number of|fewest|least|(?:smallest|lowest) number of)"
@@ -25,14 +24,13 @@ _EXTREME: Final = re.compile(
 _LOWEST: Final = ("fewest", "least", "smallest", "lowest")
 _ALL: Final = re.compile(r"\b(?:all|each|every)\s+(?:of\s+)?(?:the\s+|my\s+|our\s+)?(\w{3,})")
 _WHOSE: Final = r"\b(?:her|his|their|its|the|whose|\w+['’]s)\s+(?:\w+\s+)?"
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _NEAR: Final = 80
 _SHORT: Final = 2
 
 
 Extreme = tuple[str, str]
 """A superlative, and the words behind it: "most", "unread messages"."""
-Seen = tuple[ToolSpec, Mapping[str, Json], Json]
-"""A result: the tool, the arguments, what it gave."""
 
 
 class Selection:
@@ -40,51 +38,52 @@ class Selection:
 
     def __init__(self) -> None:
         self._lengths: dict[str, dict[tuple[str, str], int]] = {}
-        self._counts: dict[tuple[str, str], Counter[str]] = {}
+        self._counts: dict[tuple[str, str], dict[str, int]] = {}
         self._entries: dict[str, set[str]] = {}
         self._pointed_at: dict[str, set[str]] = {}
         self._only: dict[str, str] = {}
         self._posted = Posted()
         self._alike = Alike()
-        self._new: list[Seen] = []
+        self._new: list[Result] = []
 
-    def learn(self, seen: Seen) -> None:
+    def learn(self, result: Result) -> None:
         """Look at a result later, if anything has to be singled out."""
-        self._new.append(seen)
-        self._posted.learn(*seen)
+        self._new.append(result)
+        self._posted.learn(result)
 
-    def _look_at(
-        self, tool: ToolSpec, args: Mapping[str, Json], content: Json, words: Sequence[str]
-    ) -> None:
+    def _look_at(self, result: Result, words: Sequence[str]) -> None:
         """How much a result lists, for what, and what of it the words point at."""
-        text_args = [(name, it) for name, it in args.items() if isinstance(it, str)]
+        tool, content = result.tool.name, result.content
+        text_args = [(name, it) for name, it in result.args.items() if isinstance(it, str)]
         if isinstance(content, list):
             listed = cast("Sequence[Json]", content)
-            if len(args) == len(text_args) == 1:
-                self._lengths.setdefault(tool.name, {})[text_args[0]] = len(listed)
-            self._entries.setdefault(tool.name, set()).update(
-                it for it in listed if isinstance(it, str)
-            )
-        for record in records_of(content):
-            named = [
-                (field, it)
-                for field in tool.labels.trusted
-                if isinstance(it := record.get(field), str)
-            ]
-            names = [name for _, name in named]
-            for field, it in named:
-                self._counts.setdefault((tool.name, field), Counter())[it] += 1
-            if any(_points_at(record, name, text) for name in names for text in words):
-                self._pointed_at.setdefault(tool.name, set()).update(it for _, it in text_args)
-        keys = [it for _, it in text_args if any(stands_in(it.casefold(), t) for t in words)]
-        if keys and isinstance(content, str):
-            addresses = {*addresses_in(content)}
-            if len(addresses) == 1:
-                self._only.update(dict.fromkeys(addresses, keys[-1]))
+            if len(result.args) == len(text_args) == 1:
+                self._lengths.setdefault(tool, {})[text_args[0]] = len(listed)
+            entries = self._entries.setdefault(tool, set())
+            entries.update([it for it in listed if isinstance(it, str)])
+        for record in result.records:
+            for field in result.tool.labels.trusted:
+                if not isinstance(it := record.get(field), str):
+                    continue
+                counts = self._counts.setdefault((tool, field), {})
+                counts[it] = counts.get(it, 0) + 1
+                if text_args and any(_points_at(record, it, text) for text in words):
+                    self._pointed_at.setdefault(tool, set()).update(it for _, it in text_args)
+        if isinstance(content, str):
+            self._look_for_address(content, text_args, words)
+
+    def _look_for_address(
+        self, content: str, text_args: Sequence[tuple[str, str]], words: Sequence[str]
+    ) -> None:
+        """Keep the one address of a text, with the last of what was asked for that words have."""
+        keys = [it for _, it in text_args if stands_in_any(it.casefold(), words)]
+        addresses = {*addresses_in(content)} if keys else set[str]()
+        if len(addresses) == 1:
+            self._only.update(dict.fromkeys(addresses, keys[-1]))
 
     def _catch_up(self, words: Sequence[str]) -> None:
-        for tool, args, content in self._new:
-            self._look_at(tool, args, content, words)
+        for result in self._new:
+            self._look_at(result, words)
         self._new = []
 
     def keep(self, record: Record) -> None:
@@ -98,7 +97,7 @@ class Selection:
     def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
         """How the words single out a value for an argument, or None."""
         self._catch_up(words)
-        if wanted := [it for text in words for it in _EXTREME.findall(text)]:
+        if wanted := [it for text in words for it in _extremes_in(text)]:
             for tool in self._lengths:
                 if any(value in it for it in self._extremes(tool, name, wanted)):
                     return f"the results of {tool}, by number"
@@ -123,6 +122,11 @@ class Selection:
                 yield _best(lengths, best)
 
 
+@lru_cache(maxsize=64)
+def _extremes_in(text: str) -> tuple[Extreme, ...]:
+    return tuple(_EXTREME.findall(text))
+
+
 def _extremes_of(
     counts: Mapping[str, int], tool: str, wanted: Sequence[Extreme]
 ) -> Iterator[set[str]]:
@@ -142,8 +146,13 @@ def _best(counts: Mapping[str, int], best: object) -> set[str]:
 
 def _is_named(tool: str, things: str) -> bool:
     """Whether a tool's name has one of these words."""
-    parts = {it.removesuffix("s") for it in re.split(r"[\W_]+", tool.casefold())}
+    parts = _words_of_name(tool)
     return any(it.removesuffix("s") in parts for it in words_in(things) if len(it) > _SHORT)
+
+
+@lru_cache(maxsize=256)
+def _words_of_name(tool: str) -> frozenset[str]:
+    return frozenset([it.removesuffix("s") for it in _BETWEEN_WORDS.split(tool.casefold())])
 
 
 def _wants_all(name: str, text: str) -> bool:
@@ -167,12 +176,14 @@ def _points_at(record: Record, name: str, text: str) -> bool:
 def _pairs_of(text: str) -> frozenset[tuple[str, str]]:
     """Its words in pairs as they follow each other, without short ones."""
     pairs = pairwise(words_in(text))
-    return frozenset([(one, next_) for one, next_ in pairs if min(len(one), len(next_)) > _SHORT])
+    return frozenset([it for it in pairs if len(it[0]) > _SHORT and len(it[1]) > _SHORT])
 
 
 def _stands_at(name: str, key: str, text: str) -> bool:
     """Whether a text says that such an argument stands at an address: "her e-mail is on KEY"."""
-    plain = text.replace("e-mail", "email")
-    pattern = re.escape(key.casefold())
+    plain, folded = text.replace("e-mail", "email"), key.casefold()
+    if folded not in plain:
+        return False
+    pattern = re.escape(folded)
     kinds = [it for it in name.casefold().split("_") if len(it) > _SHORT]
     return any(re.search(rf"{_WHOSE}{kind}s?\b.{{0,{_NEAR}}}?{pattern}", plain) for kind in kinds)

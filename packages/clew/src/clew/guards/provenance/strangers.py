@@ -15,14 +15,15 @@ def of_records(content: Json) -> Json:
     return [it for it in rows if isinstance(it, dict)] or rows
 
 
-def own_lines(text: str) -> list[str]:
+def own_lines(lines: list[str]) -> list[str]:
     """The lines of a text but for addresses, accounts and days among lines of another kind.
 
     What has a name before it, as in "Due: 2024-05-19", is no line of a list.
     """
-    lines = text.splitlines()
+    if len(lines) < 2:
+        return lines
     kinds = {_kind(line) for line in lines if line.strip() and ": " not in line}
-    return [it for it in lines if len(kinds) < 2 or not _kind(it)]
+    return lines if len(kinds) < 2 else [it for it in lines if not _kind(it)]
 
 
 def _kind(line: str) -> str:

@@ -6,8 +6,8 @@ nothing of `bank.com`, and `12` nothing of `1`.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final, TypeGuard, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeGuard, cast
 
 from clew.core.events import Json
 
@@ -19,18 +19,25 @@ _DOTTED: Final = re.compile(r"\w\.\w")
 _DIGIT: Final = re.compile(r"\d")
 _SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
+_NESTED: Final = (dict, list, tuple)
+"""What has values in it. Most values have none, and are looked at without a call."""
 
 
-def leaves(value: Json) -> Iterator[Json]:
+def leaves(value: Json) -> list[Json]:
     """The values in a JSON value, without the names of fields."""
-    if isinstance(value, dict):
-        for each in cast("dict[str, Json]", value).values():
-            yield from leaves(each)
-    elif isinstance(value, list | tuple):
-        for each in cast("Sequence[Json]", value):
-            yield from leaves(each)
-    else:
-        yield value
+    if not isinstance(value, _NESTED):
+        return [value]
+    values: list[Json] = []
+    _collect(value, values)
+    return values
+
+
+def _collect(nested: Any, values: list[Json]) -> None:
+    for each in nested.values() if isinstance(nested, dict) else nested:
+        if isinstance(each, _NESTED):
+            _collect(each, values)
+        else:
+            values.append(each)
 
 
 def argument_leaves(value: Json, own: Callable[[], Collection[str]]) -> Iterator[Json]:
@@ -65,16 +72,22 @@ def new_keys(value: Json, own: Callable[[], Collection[str]]) -> Iterator[str]:
             yield from new_keys(each, own)
 
 
-def named_leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
+def named_leaves(value: Json, name: str = "") -> list[tuple[str, Json]]:
     """The values in a JSON value, each with the name of the field that it stands in."""
-    if isinstance(value, dict):
-        for field, each in cast("dict[str, Json]", value).items():
-            yield from named_leaves(each, field)
-    elif isinstance(value, list | tuple):
-        for each in cast("Sequence[Json]", value):
-            yield from named_leaves(each, name)
-    else:
-        yield name, value
+    if not isinstance(value, _NESTED):
+        return [(name, value)]
+    values: list[tuple[str, Json]] = []
+    _collect_named(value, name, values)
+    return values
+
+
+def _collect_named(nested: Any, name: str, values: list[tuple[str, Json]]) -> None:
+    pairs = nested.items() if isinstance(nested, dict) else ((name, each) for each in nested)
+    for field, each in pairs:
+        if isinstance(each, _NESTED):
+            _collect_named(each, field, values)
+        else:
+            values.append((field, each))
 
 
 def is_choice(value: Json) -> bool:
@@ -84,7 +97,7 @@ def is_choice(value: Json) -> bool:
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a JSON number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def mixed_scripts(value: str) -> bool:
@@ -101,13 +114,24 @@ def stands_in(value: str, text: str) -> bool:
     Signs alone, such as `/`, have to stand apart.
     """
     at = text.find(value)
-    if at >= 0 and not any(map(str.isalnum, value)):
+    if at < 0:
+        return False
+    if not any(map(str.isalnum, value)):
         return value in text.split()
     while at >= 0:
-        before, after = text[:at][-2:], text[at + len(value) :][:2]
-        if not _continues(before[::-1], value[0]) and not _continues(after, value[-1]):
+        end = at + len(value)
+        before, after = text[max(0, at - 2) : at][::-1], text[end : end + 2]
+        if not _continues(before, value[0]) and not _continues(after, value[-1]):
             return True
         at = text.find(value, at + 1)
+    return False
+
+
+def stands_in_any(value: str, texts: Iterable[str]) -> bool:
+    """Whether the value stands in one of the texts as a whole; all are casefolded."""
+    for text in texts:  # noqa: SIM110 - of one text, as usual, a loop is half the price
+        if stands_in(value, text):
+            return True
     return False
 
 
@@ -139,6 +163,11 @@ def bare(text: str) -> str:
 def is_key(value: str) -> bool:
     """Whether a value can stand for one thing alone, as the number of an account or an address."""
     return len(value) >= MIN_KEY and _SIGN_OF_KEY.search(value) is not None
+
+
+def has_sign_of_key(text: str) -> bool:
+    """Whether a text has what stands in each key."""
+    return _SIGN_OF_KEY.search(text) is not None
 
 
 def is_name(value: str) -> bool:
