@@ -43,6 +43,8 @@ _IDENTIFIER: Final = re.compile(
     r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"
 )
 """Numbers of accounts, cards, phones, passports: seven digits, or six in a word."""
+_DIGIT: Final = re.compile(r"\d")
+_FEWEST_DIGITS: Final = 6
 
 
 def addresses_in(text: str) -> Iterator[str]:
@@ -69,4 +71,5 @@ def is_page(value: str) -> bool:
 
 def identifiers_in(text: str) -> Iterator[str]:
     """Numbers that stand for somebody or something in a text; days and times are none."""
-    yield from _IDENTIFIER.findall(without_times(text))
+    if len(_DIGIT.findall(text)) >= _FEWEST_DIGITS:
+        yield from _IDENTIFIER.findall(without_times(text))

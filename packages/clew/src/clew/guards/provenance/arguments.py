@@ -5,8 +5,7 @@ only parts that are short. None is cut: what is blotted out of a record is found
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -77,25 +76,23 @@ def _of(judgement: Judgement, trajectory: Trajectory, name: str) -> tuple[Origin
     """The origins of an argument, doubtful ones first, each once, with the parts it gave."""
     value = judgement.pending.args.get(name)
     parts_of: dict[Origin, list[Json]] = {}
-    for origin, part in islice(_each(judgement, trajectory, name), MAX_VALUES):
+    for part, doubtful in _parts(judgement, name, value):
+        origin = _origin(judgement, trajectory, name, part, doubtful=doubtful)
         parts = parts_of.setdefault(origin, [])
-        if origin.doubtful and part != value and part not in parts and _short(part):
+        if doubtful and part != value and part not in parts and _short(part):
             parts.append(part)
-    told = (replace(it, parts=(*parts[:MAX_PARTS],)) for it, parts in parts_of.items())
-    return (*islice(told, MAX_ORIGINS),)
+    told = [*parts_of.items()][:MAX_ORIGINS]
+    return tuple([replace(it, parts=(*of[:MAX_PARTS],)) if of else it for it, of in told])
 
 
-def _each(judgement: Judgement, trajectory: Trajectory, name: str) -> Iterator[tuple[Origin, Json]]:
-    """Each doubtful part of an argument, then each other value in it, with who gave it."""
+def _parts(judgement: Judgement, name: str, value: Json) -> list[tuple[Json, bool]]:
+    """Each doubtful part of an argument, then each other value in it; whether it is doubtful."""
     doubts = [it for it in judgement.doubts if it.argument == name]
-    parts = dict.fromkeys(part for doubt in doubts for part in doubt.values)
-    origins, of_argument = judgement.origins, any(not doubt.values for doubt in doubts)
-    values = (it for it in leaves(judgement.pending.args.get(name)) if it not in parts)
-    for value in chain(parts, values):
-        known = judgement.origin(name, value) or origins.of(value) or _spoken(origins, value)
-        doubtful = of_argument or value in parts
-        seen = origins.seen_in(value)
-        yield _origin(trajectory, known, seen, value, doubtful=doubtful), value
+    parts = dict.fromkeys([part for doubt in doubts for part in doubt.values])
+    others = [it for it in leaves(value) if it not in parts]
+    as_others = any(not doubt.values for doubt in doubts)
+    every = [*((part, True) for part in parts), *((other, as_others) for other in others)]
+    return every[:MAX_VALUES]
 
 
 def _spoken(origins: Origins, value: Json) -> str | None:
@@ -106,10 +103,12 @@ def _spoken(origins: Origins, value: Json) -> str | None:
 
 
 def _origin(
-    trajectory: Trajectory, known: str | None, seen: str, value: Json, *, doubtful: bool
+    judgement: Judgement, trajectory: Trajectory, name: str, value: Json, *, doubtful: bool
 ) -> Origin:
-    """Who gave a value: something trusted (`known`), else the text in which it was `seen`."""
-    source, trusted = known or seen, known is not None
+    """Who gave a value: something trusted, else the text in which it was seen."""
+    origins = judgement.origins
+    known = judgement.origin(name, value) or origins.of(value) or _spoken(origins, value)
+    source, trusted = known or origins.seen_in(value), known is not None
     if (kind := _KINDS.get(source)) is not None:
         return Origin(kind, trusted=trusted, doubtful=doubtful)
     if source.endswith("note"):
@@ -125,8 +124,10 @@ def _field_of(trajectory: Trajectory, key: str, value: Json) -> tuple[str, str]:
     """The tool whose result has a value, and the field in which it stands there."""
     call, text = trajectory.call(key), str(value)
     content = None if call.observation is None else call.observation.content
-    hits = (name for name, it in named_leaves(content) if text in str(it) and _short(name))
-    return call.action.name, next(hits, "")
+    for name, it in named_leaves(content):
+        if text in str(it) and _short(name):
+            return call.action.name, name
+    return call.action.name, ""
 
 
 def _short(value: Json) -> bool:

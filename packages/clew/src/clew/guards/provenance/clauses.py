@@ -66,7 +66,7 @@ def _clauses_with(value: Json, where: Sequence[str]) -> set[str]:
     """Those of the clauses that have the value as a whole."""
     if isinstance(value, str):
         folded = value.casefold()
-        return {it for it in where if stands_in(folded, it)} if folded else set()
+        return {it for it in where if folded in it and stands_in(folded, it)} if folded else set()
     if not is_number(value):
         return set()
     return {it for it in where if has_digit(it) and float(value) in numbers_in(it)}

@@ -222,7 +222,7 @@ class BoundProvenance:
             and trajectory.untainted
             and trajectory.grant is None
             and not self.is_watchful
-            and not any(sign in trajectory.visible_goal for sign in SIGNS_OF_PASTING)
+            and not any(map(trajectory.visible_goal.__contains__, SIGNS_OF_PASTING))
             and not any(isinstance(it.event, _READ) for it in trajectory.entries)
         )
 

@@ -58,7 +58,7 @@ class Numbers:
             return
         plain = without_times(text)
         folded = plain.casefold()
-        if any(word in folded for word in _BOUND_WORDS):
+        if any(map(folded.__contains__, _BOUND_WORDS)):
             plain = _BOUND.sub(" … ", plain)
             folded = plain.casefold()
         self._words += f" {folded}"

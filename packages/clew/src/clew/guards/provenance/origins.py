@@ -85,7 +85,8 @@ class Origins:
         self.numbers = Numbers()
         self.words: list[str] = []
         """What a person said themself, casefolded."""
-        self._deciding: list[str] = []
+        self.deciding_words: list[str] = []
+        """Those that may decide something, casefolded."""
         self._without_carried: Sequence[str] | None = None
         """Its deciding words without texts that planned calls only carry, once they are wanted."""
         self.untrusted: dict[str, str] = {}
@@ -201,21 +202,21 @@ class Origins:
         """
         if is_choice(value):
             return CONFIG
-        if is_number(value):
+        if not isinstance(value, str) and is_number(value):
             return self.numbers.of(float(value))
         text = str(value)
         if (source := self.known.get(text) or self._singled_out.get(text)) is not None:
             return source
         if mixed_scripts(text):
             return None
-        words = self._deciding if even_carried else self._words_without_carried()
+        words = self.deciding_words if even_carried else self._words_without_carried()
         if _is_in(text, words, verbatim=verbatim):
             return PERSON
         return CONFIG if stands_in(text.casefold(), self._config) else None
 
     def _words_without_carried(self) -> Sequence[str]:
         if self._without_carried is None:
-            rest = self._deciding
+            rest = self.deciding_words
             for text in self._carried():
                 rest = [words.replace(text.casefold(), GAP) for words in rest]
             self._without_carried = rest
@@ -230,7 +231,7 @@ class Origins:
 
     def _is_persons(self, text: str) -> bool:
         """Whether a text comes from a person's words, and nothing else gave it."""
-        if not _is_in(text, self._deciding) or mixed_scripts(text):
+        if not _is_in(text, self.deciding_words) or mixed_scripts(text):
             return False
         return text not in self.known and text not in self._singled_out
 
@@ -248,11 +249,6 @@ class Origins:
     def is_understood(self) -> bool:
         """Whether a person's words are in the language that the rules for them can read."""
         return all(map(is_english, self.words))
-
-    @property
-    def deciding_words(self) -> Sequence[str]:
-        """A person's words that may decide something, casefolded."""
-        return self._deciding
 
     def fields_of(self, value: Json) -> set[Field]:
         """The fields of results that gave a known value, with the tools."""
@@ -312,7 +308,7 @@ class Origins:
             self._vocabulary.learn(pasted)
             self.has_read = True
         self.words.append(own.casefold())
-        self._deciding.append(deciding(own).casefold())
+        self.deciding_words.append(deciding(own).casefold())
         self._vocabulary.learn(own)
         self.numbers.hear(own)
 
@@ -368,7 +364,7 @@ class Origins:
     def _learn(self, result: Result, *, clean: bool, own: bool) -> None:
         """What a call that only reads made known; `own` says that no third party wrote in it."""
         trusted, records, words = result.tool.labels.trusted, result.records, self.words
-        for record in keyed(records, trusted, self._deciding, self._is_persons):
+        for record in keyed(records, trusted, self.deciding_words, self._is_persons):
             self._know_fields(result, record, numbers_only=True)
         self._selection.learn(result)
         if not clean:
@@ -416,7 +412,7 @@ class Origins:
             if is_choice(value):
                 continue
             self._fields.setdefault(str(value), set()).add((field, tool))
-            if is_number(value):
+            if not isinstance(value, str) and is_number(value):
                 self.numbers.know(float(value), source)
                 continue
             for text in _parts_of(str(value)):
@@ -428,7 +424,7 @@ def _as_read(seen: Observation) -> str:
     """The text of a result, and that of its values where JSON writes signs in them otherwise."""
     if isinstance(seen.content, str) or "\\" not in seen.text:
         return seen.text
-    texts = (it for it in leaves(seen.content) if isinstance(it, str))
+    texts = [it for it in leaves(seen.content) if isinstance(it, str)]
     return "\n".join((seen.text, *texts))
 
 
@@ -439,11 +435,9 @@ def _is_own(tool: ToolSpec, seen: Observation) -> bool:
 
 def _is_in(text: str, words: Sequence[str], *, verbatim: bool = True) -> bool:
     """Whether casefolded words have a text as a whole, or name the day that it is."""
-    folded, day = text.casefold(), is_day(text)
-    for spoken_text in words:
-        if (verbatim and stands_in(folded, spoken_text)) or (day and says_day(text, spoken_text)):
-            return True
-    return False
+    if verbatim and stands_in_any(text.casefold(), words):
+        return True
+    return is_day(text) and any(says_day(text, each) for each in words)
 
 
 def _parts_of(text: str) -> Iterable[str]:

@@ -30,8 +30,9 @@ def records_of(content: Json) -> list[Record]:
     if isinstance(content, dict):
         return [cast("Record", content)]
     if isinstance(content, list):
-        rows = cast("Sequence[Json]", content)
-        return cast("list[Record]", rows) if all(isinstance(it, dict) for it in rows) else []
+        rows = cast("list[Json]", content)
+        records = [it for it in rows if isinstance(it, dict)]
+        return cast("list[Record]", records) if len(records) == len(rows) else []
     return []
 
 

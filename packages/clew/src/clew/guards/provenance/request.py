@@ -33,7 +33,7 @@ SIGNS_OF_PASTING: Final = ("```", '"""', ">")
 
 def spoken(text: str) -> tuple[str, str]:
     """What a person says themself, and what they pasted: quoted lines and blocks."""
-    if not any(sign in text for sign in SIGNS_OF_PASTING):
+    if not any(map(text.__contains__, SIGNS_OF_PASTING)):
         return text, ""
     pasted = [*_FENCED.findall(text)]
     rest = _FENCED.sub(GAP, text)
@@ -50,4 +50,4 @@ def deciding(text: str) -> str:
         text = _NUMBERING.sub(GAP, text)
     if "that" in folded:
         text = _REPORTED.sub(rf"\1{GAP}", text)
-    return _NEGATED.sub(GAP, text) if any(it in folded for it in _NEGATIONS) else text
+    return _NEGATED.sub(GAP, text) if any(map(folded.__contains__, _NEGATIONS)) else text

@@ -68,7 +68,7 @@ class Selection:
                 counts = self._counts.setdefault((tool, field), {})
                 counts[it] = counts.get(it, 0) + 1
                 if text_args and any(_points_at(record, it, text) for text in words):
-                    self._pointed_at.setdefault(tool, set()).update(it for _, it in text_args)
+                    self._pointed_at.setdefault(tool, set()).update(dict(text_args).values())
         if isinstance(content, str):
             self._look_for_address(content, text_args, words)
 

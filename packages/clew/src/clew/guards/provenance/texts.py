@@ -84,17 +84,13 @@ class Vocabulary:
 
     def has(self, word: str) -> bool:
         """Whether a casefolded word is known, or says nothing by itself."""
-        stem = _stem(word)
-        known = (word in words or stem in words for words in (self.words, self.own))
-        return word in _FILLERS or any(known)
+        if word in _FILLERS or word in self.words or word in self.own:
+            return True
+        stem = word.removesuffix("s")  # without the ending of a plural
+        return stem in self.words or stem in self.own
 
 
 @lru_cache(maxsize=16)
 def words_of(config: str) -> frozenset[str]:
     """The words of a configuration, casefolded: all runs of an agent have the same."""
     return frozenset(words_in(config.casefold()))
-
-
-def _stem(word: str) -> str:
-    """Without the ending of a plural."""
-    return word.removesuffix("s")

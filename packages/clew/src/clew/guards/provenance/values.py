@@ -7,6 +7,7 @@ nothing of `bank.com`, and `12` nothing of `1`.
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final, TypeGuard, cast
 
 from clew.core.events import Json
@@ -82,7 +83,7 @@ def named_leaves(value: Json, name: str = "") -> list[tuple[str, Json]]:
 
 
 def _collect_named(nested: Any, name: str, values: list[tuple[str, Json]]) -> None:
-    pairs = nested.items() if isinstance(nested, dict) else ((name, each) for each in nested)
+    pairs = nested.items() if isinstance(nested, dict) else zip(repeat(name), nested, strict=False)
     for field, each in pairs:
         if isinstance(each, _NESTED):
             _collect_named(each, field, values)
@@ -130,7 +131,7 @@ def stands_in(value: str, text: str) -> bool:
 def stands_in_any(value: str, texts: Iterable[str]) -> bool:
     """Whether the value stands in one of the texts as a whole; all are casefolded."""
     for text in texts:  # noqa: SIM110 - of one text, as usual, a loop is half the price
-        if stands_in(value, text):
+        if value in text and stands_in(value, text):
             return True
     return False
 
