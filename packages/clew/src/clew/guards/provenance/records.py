@@ -30,9 +30,9 @@ def records_of(content: Json) -> list[Record]:
     if isinstance(content, dict):
         return [cast("Record", content)]
     if isinstance(content, list):
-        rows = cast("list[Json]", content)
-        records = [it for it in rows if isinstance(it, dict)]
-        return cast("list[Record]", records) if len(records) == len(rows) else []
+        rows = cast("Sequence[Json]", content)
+        records: list[Record] = [it for it in rows if isinstance(it, dict)]
+        return records if len(records) == len(rows) else []
     return []
 
 
@@ -64,7 +64,7 @@ def extreme(
 
 def _bests_in(words: Sequence[str]) -> Iterator[Callable[[list[Any]], Any]]:
     """What finds the records that superlatives in a person's words want."""
-    wanted = frozenset().union(*map(_superlatives_of, words))
+    wanted = frozenset[str]().union(*map(_superlatives_of, words))
     return (best for name, best in _EXTREMES.items() if name in wanted)
 
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, Final, TypeGuard, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from clew.core.events import Json
 
@@ -20,7 +20,8 @@ _DOTTED: Final = re.compile(r"\w\.\w")
 _DIGIT: Final = re.compile(r"\d")
 _SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
-_NESTED: Final = (dict, list, tuple)
+Nested: TypeAlias = dict[str, Json] | Sequence[Json]
+_NESTED: Final[Any] = (dict, list, tuple)
 """What has values in it. Most values have none, and are looked at without a call."""
 
 
@@ -33,7 +34,7 @@ def leaves(value: Json) -> list[Json]:
     return values
 
 
-def _collect(nested: Any, values: list[Json]) -> None:
+def _collect(nested: Nested, values: list[Json]) -> None:
     for each in nested.values() if isinstance(nested, dict) else nested:
         if isinstance(each, _NESTED):
             _collect(each, values)
@@ -82,7 +83,7 @@ def named_leaves(value: Json, name: str = "") -> list[tuple[str, Json]]:
     return values
 
 
-def _collect_named(nested: Any, name: str, values: list[tuple[str, Json]]) -> None:
+def _collect_named(nested: Nested, name: str, values: list[tuple[str, Json]]) -> None:
     pairs = nested.items() if isinstance(nested, dict) else zip(repeat(name), nested, strict=False)
     for field, each in pairs:
         if isinstance(each, _NESTED):
