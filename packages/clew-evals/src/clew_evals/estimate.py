@@ -100,10 +100,13 @@ def estimate(
 
 def tariff(one: Configuration | Judge) -> Price | None:
     """What its model costs; None where that is not known."""
-    if not one.agent.engine.model.info.priced:
+    info = one.agent.engine.model.info
+    if not info.priced:
         return None
-    provider, _, model = one.agent.engine.model.info.name.partition(":")
-    return one.price or price(provider, model)
+    provider, _, model = info.name.partition(":")
+    rates = info.rates  # of one whose name is in no list, such as a model that is asked in batches
+    known = None if rates is None else Price(rates.input, rates.output, rates.cached)
+    return one.price or price(provider, model) or known
 
 
 def head(agent: Agent[Any]) -> int:

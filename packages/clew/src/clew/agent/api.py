@@ -6,6 +6,7 @@ closed here.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic
 
 import anyio
@@ -20,7 +21,7 @@ from clew.agent.read_result import complete_result
 from clew.agent.rendered_prompt import RenderedPrompt, as_asked, render_prompt
 from clew.agent.result import Failed, Result
 from clew.agent.run_deps import deps_for_replay
-from clew.agent.runner import drive, start_or_take_up
+from clew.agent.runner import drive, start, start_or_take_up
 from clew.agent.sessions import check_session, converse
 from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
@@ -303,9 +304,8 @@ async def batch(
     async def one(opened: Store, index: int, goal: Question) -> None:
         run_id = f"{name}-{index + 1}" if name else new_run_id()
         async with limiter, at_work(opened, run_id, "wait" if name else "refuse"):
-            begun = start_or_take_up(
-                agent, goal, opened, run_id, labels=labels, owner=owner, deps=deps
-            )
+            begin = partial(start_or_take_up if name else start, agent, goal, opened)
+            begun = begin(run_id=run_id, labels=labels, owner=owner, deps=deps)
             outcome = await _ended(agent, begun)
         state.results[index] = outcome
         state.done += 1

@@ -1,0 +1,75 @@
+"""`kill -9` at every write of the ledger and of the store, while a batch is done.
+
+What must hold: whoever does the same again comes to the end, no batch is handed in twice, no reply
+is paid twice, and each is on record once.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew import read
+from clew.core.events import Charged, Thought
+from tests.models.batches.bench import Service, serving, texts
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[3]
+
+
+class Worker:
+    """Starts children that do jobs."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def work(self, service: Service, url: str, folder: Path, kill_at: int = 0) -> Any:
+        """The exit status, the number of writes, and what the runs came to."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps([service, url, str(folder), kill_at]) + "\n")
+        self._process.stdin.flush()
+        status, (writes, statuses) = json.loads(self._process.stdout.readline())
+        return status, writes, statuses
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.models.batches.dying"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+    ) as process:  # fmt: skip
+        yield Worker(process)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("service", ["openai", "anthropic"])
+async def test_killed_at_any_write_nothing_is_paid_twice_or_lost(
+    service: Service, tmp_path: Path, worker: Worker
+) -> None:
+    kill_at = 0
+    while True:
+        kill_at += 1
+        folder = tmp_path / str(kill_at)
+        folder.mkdir()
+        async with serving(service, folder) as place:
+            status, _, _ = worker.work(service, place.base_url, folder, kill_at)
+            if status == 0:  # there are no so many writes
+                break
+            assert status == -signal.SIGKILL
+            status, _, statuses = worker.work(service, place.base_url, folder)
+            assert (status, statuses) == (0, ["answered", "answered"]), kill_at
+            paid = [texts(body) for body in place.bench.paid]
+            assert len(paid) == len({*paid}) == 4, f"write {kill_at}"
+        for run in ("shops-1", "shops-2"):
+            record = await read(run, store=folder / "runs.sqlite")
+            events = [entry.event for entry in record.entries]
+            assert sum(isinstance(event, Thought) for event in events) == 2
+            assert not any(isinstance(event, Charged) for event in events)
+    assert kill_at > 10
