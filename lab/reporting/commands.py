@@ -58,6 +58,8 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "unseen": {"attacks": "python -m unseen"},
     "comparison": {
         "applications": "python -m comparison.applications.situations",
+        "research": "python -m comparison.applications.research",
+        "evaluations": "python -m comparison.applications.evaluations",
         **{name: f"python -m comparison.features {name}" for name in SYSTEMS},
     },
     "ablation": {"tables": "python -m benchmarks.evaluation.figures ablation.sqlite"},

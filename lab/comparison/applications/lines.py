@@ -1,7 +1,7 @@
 """How long the programs are: what follows the imports, without docstrings and blank lines."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from comparison.applications.served import INSIDE
@@ -9,6 +9,12 @@ from live.tables import table
 
 BEGINS: Final = "# --- begins"
 PROGRAMS: Final = {"clew": "clew", "Pydantic AI": "pydantic_ai", "LangGraph": "langgraph"}
+APPLICATIONS: Final[Mapping[str, str]] = {
+    "support": "support agent behind FastAPI",
+    "research": "research script",
+    "tested": "its tests and evaluation",
+}
+"""How the files of each application begin, and what it is."""
 DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -27,9 +33,15 @@ def lines_of(text: str) -> int:
     )
 
 
-def counted(others: Iterable[str]) -> str:
+def counted(others: Iterable[str], applications: Iterable[str] = APPLICATIONS) -> str:
     """A table of the lines of each program."""
     names = ["clew", *others]
-    texts = [(INSIDE / f"support_{PROGRAMS[name]}.py").read_text("utf-8") for name in names]
-    row = ["support agent behind FastAPI", *(str(lines_of(text)) for text in texts)]
-    return table(("lines of code", *names), [row])
+    rows = [
+        [APPLICATIONS[one], *(str(lines_of(_text(one, name))) for name in names)]
+        for one in applications
+    ]
+    return table(("lines of code", *names), rows)
+
+
+def _text(application: str, name: str) -> str:
+    return (INSIDE / f"{application}_{PROGRAMS[name]}.py").read_text("utf-8")

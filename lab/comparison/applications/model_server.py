@@ -6,19 +6,17 @@ model. The last word of the person chooses the situation (`_calls`).
 
 import json
 import threading
-import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
 
-PIECES: Final = 10
-PAUSE: Final = 0.15
-"""Seconds between the pieces of a slow answer."""
-WORDS: Final = "Your bell was sent on Monday and will come on Friday"
-CITIES: Final = ("Vienna", "Berlin", "Paris", "Rome", "Madrid")
+from comparison.applications.wire import Body, Call, chunks, full
 
-Body = dict[str, Any]
-Call = tuple[str, Body]
+WORDS: Final = "Your bell was sent on Monday and will come on Friday"
+PATIENCE: Final = 300.0
+CITIES: Final = ("Vienna", "Berlin", "Paris", "Rome", "Madrid")
+USED: Final = 200
+DEAR: Final = 10_000
+"""Tokens of a request that the model says it read, and of one that asks for more and more."""
 
 
 class ModelServer:
@@ -27,9 +25,20 @@ class ModelServer:
     def __init__(self) -> None:
         self.asked: list[Body] = []
         self.closed = threading.Event()
+        self.holds = ""
+        """Words of a question: with results of its look-ups, it gets no reply."""
+        self.refuses = ""
+        """Words of a question that is refused as a bad request."""
+        self.held = threading.Event()
+        """Set once a request gets no reply."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.address = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def wait(self) -> None:
+        """Wait until a request gets no reply. Raises `TimeoutError` where none comes."""
+        if not self.held.wait(PATIENCE):
+            raise TimeoutError("nobody asked what gets no reply")
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -51,6 +60,8 @@ def _calls(question: str, results: int) -> list[Call] | None:
     seven: Call = ("refund", {"order": "A7", "amount": 30})
     if "wrong" in question:
         return ([("refund", {"order": "A7", "amount": "thirty"})], [seven], None)[min(results, 2)]
+    if "more and more" in question:
+        return [("look_up", {"place": f"Town {results + 1}"})]
     if results:
         return None
     if "both" in question:
@@ -63,9 +74,18 @@ def _calls(question: str, results: int) -> list[Call] | None:
 
 
 def _answer(question: str) -> Body:
-    if "capitals" in question:
-        return {"text": "Vienna is the smallest of the five.", "sources": [*CITIES]}
     return {"text": WORDS, "refunded": 30 if "efund" in question else 0}
+
+
+def _report(question: str, body: Body) -> str:
+    """The answer of a research; a false one until it is sent back."""
+    said = (_text(each) for each in body["messages"] if each["role"] == "assistant")
+    if not any("million" in text for text in said):
+        if "Invent a source" in question:
+            return "Atlantis has 9.0 million people [Atlantis]."
+        if "Invent a figure" in question:
+            return "Vienna has 5.0 million people [Vienna]."
+    return "Vienna has 2.0 million people [Vienna]. Rome has 2.8 million people [Rome]."
 
 
 def _reply(body: Body) -> tuple[str, list[Call]]:
@@ -81,6 +101,8 @@ def _reply(body: Body) -> tuple[str, list[Call]]:
     if calls:
         return "", calls
     names = [each["function"]["name"] for each in body.get("tools", ())]
+    if "capitals" in question:
+        return _report(question, body), []
     answer = _answer(question)
     if "final_result" in names:
         return "", [("final_result", answer)]
@@ -88,7 +110,18 @@ def _reply(body: Body) -> tuple[str, list[Call]]:
 
 
 def _known(message: Body) -> bool:
-    return any(word in _text(message) for word in ("efund", "capitals", "Explain", "Hang"))
+    return any(
+        word in _text(message) for word in ("efund", "capitals", "more and more", "Explain", "Hang")
+    )
+
+
+def _says(body: Body, words: str) -> bool:
+    """Whether these words occur in a conversation; none never do."""
+    return bool(words) and any(words in _text(each) for each in body["messages"])
+
+
+def _has_results(body: Body) -> bool:
+    return any(each["role"] == "tool" for each in body["messages"])
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -98,26 +131,33 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             server.asked.append(body)
-            if any("Hang" in _text(each) for each in body["messages"]):
+            if _says(body, "Hang") or (_says(body, server.holds) and _has_results(body)):
+                server.held.set()
                 server.closed.wait()
                 self.close_connection = True
                 return
+            if _says(body, server.refuses):
+                self._begin("application/json", 400)
+                self.wfile.write(b'{"error": {"message": "no", "code": "bad_request"}}')
+                self.close_connection = True
+                return
             text, calls = _reply(body)
+            read = DEAR if _says(body, "more and more") else USED
             if body.get("stream"):
-                slow = any("Explain" in _text(each) for each in body["messages"])
+                slow = _says(body, "Explain")
                 self._begin("text/event-stream")
-                for chunk in _chunks(text, calls, slow=slow):
+                for chunk in chunks(body["model"], read, text, calls, slow=slow):
                     self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
                     self.wfile.flush()
                 self.wfile.write(b"data: [DONE]\n\n")
                 self.close_connection = True
             else:
                 self._begin("application/json")
-                self.wfile.write(json.dumps(_full(text, calls)).encode())
+                self.wfile.write(json.dumps(full(body["model"], read, text, calls)).encode())
                 self.close_connection = True
 
-        def _begin(self, kind: str) -> None:
-            self.send_response(200)
+        def _begin(self, kind: str, status: int = 200) -> None:
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("connection", "close")
             self.end_headers()
@@ -126,50 +166,3 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             """Say nothing."""
 
     return Handler
-
-
-HEAD: Final = {"id": "c1", "created": 1_700_000_000, "model": "fake"}
-USAGE: Final = {"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}
-
-
-def _described(calls: list[Call]) -> list[Body]:
-    stamp = f"{time.monotonic_ns():x}"
-    return [
-        {
-            "index": at, "id": f"call_{stamp}_{at}", "type": "function",
-            "function": {"name": name, "arguments": json.dumps(args)},
-        }
-        for at, (name, args) in enumerate(calls)
-    ]  # fmt: skip
-
-
-def _full(text: str, calls: list[Call]) -> Body:
-    message: Body = {"role": "assistant", "content": text or None}
-    if calls:
-        message["tool_calls"] = _described(calls)
-    finish = "tool_calls" if calls else "stop"
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    return {**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE}
-
-
-def _chunks(text: str, calls: list[Call], *, slow: bool) -> Iterator[Body]:
-    def chunk(delta: Body, finish: str | None = None) -> Body:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return {**HEAD, "object": "chat.completion.chunk", "choices": [choice]}
-
-    yield chunk({"role": "assistant", "content": ""})
-    for call in _described(calls):
-        arguments = call["function"]["arguments"]
-        size = -(-len(arguments) // (PIECES if slow else 1))
-        named = {**call["function"], "arguments": ""}
-        yield chunk({"tool_calls": [{**call, "function": named}]})
-        for at in range(0, len(arguments), size):
-            piece = {"arguments": arguments[at : at + size]}
-            yield chunk({"tool_calls": [{"index": call["index"], "function": piece}]})
-            time.sleep(PAUSE if slow else 0)
-    size = -(-len(text) // (PIECES if slow else 1)) or 1
-    for at in range(0, len(text), size):
-        yield chunk({"content": text[at : at + size]})
-        time.sleep(PAUSE if slow else 0)
-    yield chunk({}, "tool_calls" if calls else "stop")
-    yield {**chunk({}), "choices": [], "usage": USAGE}

@@ -13,8 +13,9 @@ from typing import Any, Final, Self
 
 import httpx2
 
+from comparison.applications.model_server import PATIENCE
+
 INSIDE: Final = Path(__file__).parents[1] / "inside"
-PATIENCE: Final = 60.0
 Event = tuple[float, str, dict[str, Any]]
 """Seconds since the request, the event's id, and what it says."""
 

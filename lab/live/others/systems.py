@@ -1,6 +1,7 @@
 """The systems that answer the same questions, each in an environment of its own."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -84,7 +85,7 @@ def python_of(system: System, folder: Path) -> Path:
 
 def versions(system: System, folder: Path) -> str:
     """The versions of its packages, as they are installed."""
-    names = [name.partition("[")[0] for name in system.packages]
+    names = [re.split(r"[\[<>=]", name)[0] for name in system.packages]
     line = (
         "import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
     )
