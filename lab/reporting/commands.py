@@ -57,6 +57,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
     "unseen": {"attacks": "python -m unseen"},
     "comparison": {
+        "lines": "python -m comparison.applications.lines",
         "applications": "python -m comparison.applications.situations",
         "research": "python -m comparison.applications.research",
         "evaluations": "python -m comparison.applications.evaluations",

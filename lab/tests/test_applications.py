@@ -11,7 +11,7 @@ from comparison.applications.lines import APPLICATIONS, BEGINS, counted, lines_o
 from comparison.applications.model_server import ModelServer
 from comparison.applications.scripts import played_by
 from comparison.applications.served import Served
-from comparison.applications.situations import OTHERS, SITUATIONS
+from comparison.applications.situations import SITUATIONS
 
 LIMITS = {"support": 30, "research": 12, "tested": 20}
 """Lines that the programs may have."""
@@ -77,7 +77,7 @@ def test_the_evaluation_in_clew_comes_through(name: str) -> None:
 def test_lines_are_those_of_code_behind_the_imports() -> None:
     text = f'import os\n\n{BEGINS}\n\n\ndef a() -> int:\n    """Say.\n\n    More.\n    """\n'
     assert lines_of(f"{text}    # why\n    return (\n        1\n    )\n\n\nb = a()\n") == 5
-    _, _, *rows = counted(OTHERS).splitlines()
+    _, _, *rows = counted().splitlines()
     for application, row in zip(APPLICATIONS, rows, strict=True):
         clew, *others = [int(cell) for cell in row.split("|")[2:-1]]
         assert clew <= LIMITS[application] < min(others)

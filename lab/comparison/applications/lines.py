@@ -1,7 +1,7 @@
 """How long the programs are: what follows the imports, without docstrings and blank lines."""
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from comparison.applications.served import INSIDE
@@ -33,15 +33,18 @@ def lines_of(text: str) -> int:
     )
 
 
-def counted(others: Iterable[str], applications: Iterable[str] = APPLICATIONS) -> str:
+def counted() -> str:
     """A table of the lines of each program."""
-    names = ["clew", *others]
     rows = [
-        [APPLICATIONS[one], *(str(lines_of(_text(one, name))) for name in names)]
-        for one in applications
+        [what, *(str(lines_of(_text(one, name))) for name in PROGRAMS)]
+        for one, what in APPLICATIONS.items()
     ]
-    return table(("lines of code", *names), rows)
+    return table(("lines of code", *PROGRAMS), rows)
 
 
 def _text(application: str, name: str) -> str:
     return (INSIDE / f"{application}_{PROGRAMS[name]}.py").read_text("utf-8")
+
+
+if __name__ == "__main__":
+    print(counted())

@@ -1,7 +1,6 @@
 """What happens to the research script of each framework, run and killed.
 
-It prints a table of what came of each situation: the programs' lines are counted beside those of
-the support agent.
+It prints a table of what came of each situation.
 """
 
 from collections.abc import Callable, Mapping

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from comparison.applications.model_server import ModelServer
-from comparison.applications.served import INSIDE, PATIENCE
+from comparison.applications.model_server import PATIENCE, ModelServer
+from comparison.applications.served import INSIDE
 
 LOG: Final = "looked.txt"
 KILL: Final = "kill"

@@ -1,7 +1,7 @@
 """What happens to the support agent of each framework, served and killed.
 
 The same driver plays the same situations against the same model over HTTP, with real processes that
-are killed. It prints a table of the programs' lines, and one of what came of each situation.
+are killed. It prints a table of what came of each situation.
 """
 
 import argparse
@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from comparison.applications.lines import counted
 from comparison.applications.model_server import WORDS, ModelServer
 from comparison.applications.served import Event, Served
 from live.others.systems import ENVIRONMENTS, System, python_of, versions
@@ -188,7 +187,7 @@ def main() -> None:
         pythons[name] = (python_of(system, args.environments), system.program)
     columns = {name: played(*where) for name, where in pythons.items()}
     print(*(versions(system, args.environments) for system in OTHERS.values()), sep="; ")
-    print(f"\n{counted(OTHERS)}\n")
+    print()
     rows = [
         [name, *(column[at] for column in columns.values())] for at, name in enumerate(SITUATIONS)
     ]

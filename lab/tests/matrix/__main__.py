@@ -7,7 +7,7 @@ import collections
 import sys
 
 from tests.matrix.bench import bench
-from tests.matrix.cells import Judged, cells, drawn
+from tests.matrix.cells import Judged, cells, drawn, talks
 from tests.matrix.known import stale, unknown
 from tests.matrix.promises import USUAL
 
@@ -18,7 +18,7 @@ CUTS = 3
 def main(words: list[str]) -> int:
     """Try them, print what failed and what was refused, and count."""
     counts = collections.Counter[str]()
-    tried = list(cells())
+    tried = [*cells(), *talks()]
     if words[:1] == ["--drawn"]:
         tried, words = drawn(tried, int(words[1])), words[2:]
     with bench() as root:

@@ -19,11 +19,13 @@ from tests.matrix.situations import (
     GUARDS,
     NOT_FOR_VOTES,
     SITUATIONS,
+    Situation,
     cut_store,
     cuts,
     expected,
     playing,
 )
+from tests.matrix.talks import TALKS, entered, promise_of
 from tests.matrix.ways import Way, ways
 from tests.models.proxy import Proxy
 
@@ -31,7 +33,7 @@ MODULES: Final = (promises_of_evidence, promises_of_folders, promises_of_servers
 """Where further promises are added."""
 MODEL: Final = "openai:matrix"
 PARTS: Final = "tests.matrix.parts"
-IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken", "lingers", "passage"})
+IN_PROCESS: Final = frozenset({"send", "look", "pages", "broken", "lingers", "passage", "stumble"})
 """Tools of `parts` that act; others come from what a setting says."""
 
 
@@ -68,9 +70,22 @@ def cells() -> Iterator[Cell]:
                     yield Cell(promise, way, situation)
 
 
+def talks() -> Iterator[Cell]:
+    """Conversations: each way but votes, which are none, by each state and door."""
+    for name, (state, door) in TALKS.items():
+        for way in ways():
+            if not way.votes:
+                yield Cell(promise_of(state, door, way), way, name)
+
+
 def drawn(of: Iterable[Cell], number: int) -> list[Cell]:
     """So many cells, drawn by their names: the same ones every time."""
     return sorted(of, key=lambda cell: zlib.crc32(cell.name.encode()))[:number]
+
+
+def situation(name: str) -> Situation:
+    """What is done in a situation or a talk."""
+    return entered(*TALKS[name]) if name in TALKS else SITUATIONS[name]
 
 
 @dataclass
@@ -150,7 +165,7 @@ class Bench:
             self.far.seen.clear()
             self.proxy.passed.clear()
             try:
-                await SITUATIONS[cell.situation](play)
+                await situation(cell.situation)(play)
             except self._raised(cell) as error:
                 play.outcome.errors.append(str(error))
             outcome = await play.look_back()

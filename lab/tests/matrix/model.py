@@ -322,6 +322,7 @@ def since(asked: Asked) -> int:
 def written(move: Move, codec: str, script: Script) -> Say:
     """A move in the format that is asked for."""
     tools = [parts.send, parts.look, parts.pages, parts.broken, parts.lingers, parts.passage]
+    tools.append(parts.stumble)
     reply = ScriptedModel((), codec=codec, tools=tools).written(move, 1)
     calls = [(call.name, call.arguments) for call in reply.calls]
     usage = CACHED if script.cached else None

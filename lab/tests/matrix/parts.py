@@ -71,6 +71,18 @@ def send(text: str) -> str:
     return f"Ann has it: {text}"
 
 
+@tool(effect="unsafe")
+def stumble(text: str) -> str:
+    """Send a text to Ann, and break before that is known.
+
+    Args:
+        text: The text.
+    """
+    note(f"stumble {text}")
+    message = "the line is cut"
+    raise OSError(message)
+
+
 @tool(effect="read")
 def look(text: str) -> str:
     """Look something up.

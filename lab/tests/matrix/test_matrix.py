@@ -1,7 +1,7 @@
 """The short form of the matrix; `make matrix` tries all of it.
 
-Quick: every setting has a promise, and each way to answer is tried without a setting. Slow: kills
-and forks too, and cells drawn from the whole by their names.
+Quick: every setting has a promise, each way to answer is tried without a setting, and some talks
+are. Slow: kills and forks too, and cells drawn from the whole by their names.
 """
 
 from collections.abc import Iterable
@@ -9,10 +9,11 @@ from collections.abc import Iterable
 import pytest
 
 from tests.matrix.bench import bench
-from tests.matrix.cells import Cell, cells, drawn
+from tests.matrix.cells import Cell, cells, drawn, talks
 from tests.matrix.known import KNOWN, stale, unknown
 from tests.matrix.promises import NOT_YET, PROMISES, USUAL
 from tests.matrix.schema import settings
+from tests.matrix.talks import STATES, TALKS
 from tests.matrix.ways import ways
 from tests.matrix.without import KEPT, without_settings
 
@@ -23,6 +24,8 @@ pytestmark = [  # connections of agents that were refused half-made are left to 
 
 DRAWN = 24
 """How many cells of the whole the slow form tries, beside those without a setting."""
+TALKED = 8
+"""How many of the conversations the quick form tries."""
 PARTS = 2
 DEAR = ("killed", "forked", "rewound")
 
@@ -61,6 +64,20 @@ def wrong(tried: Iterable[Cell], cuts: int = 2) -> list[str]:
 def cells_without_settings(way: str) -> list[Cell]:
     """The cells of a way, with nothing set."""
     return [each for each in cells() if each.way.name == way and each.promise.name == USUAL]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_talks_drawn_from_all(part: int) -> None:
+    assert not wrong(drawn(talks(), TALKED)[part::PARTS])
+
+
+@pytest.mark.slow
+@pytest.mark.share(3)
+@pytest.mark.parametrize("state", STATES)
+def test_a_talk_with_one_agent_keeps_what_each_door_promises(state: str) -> None:
+    assert not wrong(
+        each for each in talks() if each.way.name == "react" and TALKS[each.situation][0] == state
+    )
 
 
 @pytest.mark.parametrize("way", [way.name for way in ways()])

@@ -13,6 +13,7 @@ from clew import (
     ConfigError,
     File,
     Image,
+    Limits,
     MemoryStore,
     Question,
     SqliteStore,
@@ -253,3 +254,39 @@ async def test_words_that_no_record_can_hold_are_refused_in_a_line(wrong: Any) -
     with pytest.raises(ConfigError, match="is no id of an approval"):
         await rule(wrong, allow=True, store=store)
     assert await store.inbox("r") == []
+
+
+async def test_a_request_sent_again_comes_to_what_its_run_went_on_to_after_a_ruling() -> None:
+    store, payer = MemoryStore(), agent("pay", amount=3)
+
+    async def first() -> object:
+        return await run(payer, "Pay.", session="s", request="a", store=store)
+
+    assert getattr(await first(), "status", "") == "held"
+    assert getattr(await first(), "status", "") == "held"
+    (waiting,) = await pending_approvals(store=store)
+    await rule(waiting.id, allow=True, store=store, agent=payer)
+    assert str(await first()) == "Done."
+    assert str(await run(payer, "And?", session="s", request="b", store=store)) == "Well."
+    assert str(await first()) == "Done."
+
+
+async def test_a_request_sent_again_comes_to_what_its_run_went_on_to_with_more_steps() -> None:
+    store = MemoryStore()
+    short, long = (Limits(steps=n, landing=False) for n in (1, 5))
+    payer = agent("lose")
+
+    async def first(limits: Limits) -> str:
+        ended = await run(
+            payer.replace(limits=limits), "Pay.", session="s", request="a", store=store,
+            accept_change=True,
+        )  # fmt: skip
+        return str(ended)
+
+    assert (await first(short)).startswith("bound")
+    (one,) = await list_runs(store=store)
+    assert (
+        str(await resume(payer.replace(limits=long), one.run_id, accept_change=True, store=store))
+        == "Done."
+    )
+    assert await first(long) == "Done."

@@ -1,4 +1,4 @@
-"""The words of a client's request in a record, and what the run came to by its next stop."""
+"""The words of a client's request in a record, and what the run came to in its turn."""
 
 from typing import Final
 
@@ -28,14 +28,17 @@ def _says(event: object, request: str) -> Asked | None:
 
 
 def turn_of(record: Trajectory, request: str) -> Trajectory | None:
-    """The record up to the first stop after a request's words; None where these are not on it."""
-    begun = False
+    """The record up to the end of a request's turn; None where its words are not on it.
+
+    A run that stopped and went on without new words, as after a ruling, is in the same turn.
+    """
+    begun, end = False, 0
     for entry in record.entries:
-        begun = begun or _says(entry.event, request) is not None
-        if begun and isinstance(entry.event, Stop):
-            if entry.seq == len(record):
-                return record
-            return Trajectory(record.run_id, record.entries[: entry.seq])
+        event = entry.event
+        if end and isinstance(event, Note) and event.source == "person":
+            return Trajectory(record.run_id, record.entries[:end])
+        begun = begun or _says(event, request) is not None
+        end = entry.seq if begun and isinstance(event, Stop) else end
     return record if begun else None
 
 
