@@ -84,7 +84,7 @@ async def draw(of: str) -> Observation:
     Args:
         of: What it shows.
     """
-    return Observation(content=f"{of}, drawn", images=(Image("image/png", _PIXEL, of),))
+    return Observation(content=f"{of}, drawn", attachments=(Image("image/png", _PIXEL, of),))
 
 
 @tool(effect="read")

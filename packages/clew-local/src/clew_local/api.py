@@ -40,6 +40,7 @@ class LocalApi:
     provider: str = "local"
     hint: str = "that of the model in this process"
     takes: frozenset[str] = frozenset()
+    in_results: frozenset[str] = frozenset()
     understood: frozenset[str] = frozenset()
     repairs: frozenset[str] = frozenset({"roles", "system", "text"})  # for templates that raise
 

@@ -90,11 +90,11 @@ def get_prompt(connection: Connection, args: dict[str, Json]) -> Request:
         del pending
         result = await connection.client.get_prompt(args["name"], args.get("arguments"))
         texts: list[str] = []
-        pictures: list[Any] = []
+        attachments: list[Any] = []
         for message in result.messages:
-            text, images = content_of([message.content])
+            text, attached = content_of([message.content])
             texts.append(f"{message.role}: {text}")
-            pictures += images
-        return Observation(content="\n".join(texts), images=(*pictures,))
+            attachments += attached
+        return Observation(content="\n".join(texts), attachments=(*attachments,))
 
     return _may_ask(get)

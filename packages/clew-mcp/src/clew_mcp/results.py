@@ -12,10 +12,11 @@ import mcp_types as types
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from clew import ConfigError, Image, Observation
-from clew.core.events import Code
+from clew import Audio, ConfigError, File, Image, Observation
+from clew.core.events import Attachment, Code
 from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
+from clew.support.media_types import KINDS
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.tools.schema import linear_validator
@@ -48,7 +49,7 @@ def observation_of(
     `ValidationError` for what is no result.
     """
     result = _read_result(raw)
-    text, images = content_of(result.blocks)
+    text, attachments = content_of(result.blocks)
     content = _content(text, result.structured)
     problems = result.problems
     if result.is_error:
@@ -64,7 +65,7 @@ def observation_of(
         content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
         content = f"{content}\n{quoted}" if quoted else content
     own = "untrusted" if code else trust  # an error may quote what the server read
-    return Observation(content=content, ok=not code, code=code, images=images, trust=own)
+    return Observation(content=content, ok=not code, code=code, attachments=attachments, trust=own)
 
 
 class _ToolResult(NamedTuple):
@@ -142,10 +143,10 @@ def _misfit(schema: Json, raw: dict[str, Json]) -> list[str]:
     return []
 
 
-def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image, ...]]:
-    """Blocks of content as text and pictures."""
+def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Attachment, ...]]:
+    """Blocks of content as text, and as pictures, recordings and files."""
     lines: list[str] = []
-    images: list[Image] = []
+    attachments: list[Attachment] = []
     for block in blocks:
         match block:
             case str():
@@ -157,17 +158,38 @@ def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image, ...]]:
                     lines.append(NO_DATA)
                 else:
                     lines.append(f"[a picture: {block.mime_type}, {len(data)} bytes]")
-                    images.append(Image(block.mime_type, data, text=lines[-1]))
+                    attachments.append(Image(block.mime_type, data, text=lines[-1]))
             case types.AudioContent():
-                lines.append(f"[a sound: {block.mime_type}, {len(block.data) * 3 // 4} bytes]")
+                if (data := _decoded(block.data)) is None:
+                    lines.append(NO_DATA)
+                else:
+                    lines.append(f"[a sound: {block.mime_type}, {len(data)} bytes]")
+                    attachments.append(Audio(block.mime_type, data))
             case types.ResourceLink():
                 about = ": ".join(filter(None, (block.name, block.description)))
                 lines.append(f"[resource {block.uri} ({about})]")
             case types.EmbeddedResource():
                 lines.append(resource_text(block.resource))
+                attachments += _attached(block.resource)
             case _:
                 lines.append(f"[{getattr(block, 'type', 'something')} that cannot be shown]")
-    return "\n".join(lines), (*images,)
+    return "\n".join(lines), (*attachments,)
+
+
+def _attached(
+    resource: types.TextResourceContents | types.BlobResourceContents,
+) -> list[Attachment]:
+    """A resource that is a picture, a recording or a PDF; none where it is a text or unknown."""
+    kind = (resource.mime_type or "").partition(";")[0].strip().lower()
+    if isinstance(resource, types.TextResourceContents) or kind not in KINDS:
+        return []
+    if (data := _decoded(resource.blob)) is None:
+        return []
+    if kind.startswith("image/"):
+        return [Image(kind, data, text=resource_text(resource))]
+    if kind.startswith("audio/"):
+        return [Audio(kind, data)]
+    return [File(kind, data, name=str(resource.uri).rpartition("/")[2])]
 
 
 def resource_text(

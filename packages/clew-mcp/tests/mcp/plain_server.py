@@ -151,13 +151,27 @@ def sign_in(call: Call) -> dict[str, Any]:
 
 
 SEEN: set[str] = set()
+PNG = "iVBORw0KGgo="
 BLOCKS = [
-    {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
+    {"type": "image", "mimeType": "image/png", "data": PNG},
     {"type": "image", "mimeType": "image/png", "data": "no base64!"},
-    {"type": "audio", "mimeType": "audio/wav", "data": "aGVsbG8="},
+    {"type": "audio", "mimeType": "audio/wav", "data": "UklGRgAAAABXQVZFZm10IA=="},
     {"type": "resource_link", "uri": "file:///a", "name": "a"},
     {"type": "resource", "resource": {"uri": "file:///b", "text": "B"}},
     {"type": "resource", "resource": {"uri": "file:///c", "blob": "aGVsbG8="}},
+    {
+        "type": "resource",
+        "resource": {
+            "uri": "file:///a/bill.pdf",
+            "mimeType": "application/pdf",
+            "blob": "JVBERi0xLjQgYSBiaWxs",
+        },
+    },
+    {"type": "resource", "resource": {"uri": "x:d", "mimeType": "image/png", "blob": PNG}},
+]
+LIES = [
+    {"type": "text", "text": "Booked."},
+    {"type": "image", "mimeType": "image/gif", "data": PNG},
 ]
 TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "echo": lambda call: text(call.args.get("text", "")),
@@ -180,6 +194,7 @@ TOOLS: dict[str, Callable[[Call], dict[str, Any]]] = {
     "sign_in": sign_in,
     "garbled": lambda call: {"contents": []},
     "picture": lambda call: {"content": BLOCKS},
+    "lie": lambda call: {"content": LIES},
     "pid": lambda call: text(str(os.getpid())),
     "env": lambda call: text(json.dumps(dict(os.environ))),
 }

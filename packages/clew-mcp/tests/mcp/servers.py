@@ -33,8 +33,8 @@ TOOLS = (
     definition("build", execution={"taskSupport": "required"}),
     definition("unfit", outputSchema=TOTAL),
     *map(definition, ("fail", "die", "huge", "never", "slow", "order", "visit", "think", "where",
-                      "grow", "hasty", "mute", "drop", "deaf", "picture", "sign_in", "garbled",
-                      "noise", "pid", "env")),
+                      "grow", "hasty", "mute", "drop", "deaf", "picture", "lie", "sign_in",
+                      "garbled", "noise", "pid", "env")),
 )  # fmt: skip
 
 

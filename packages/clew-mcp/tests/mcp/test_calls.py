@@ -62,15 +62,36 @@ async def test_all_kinds_of_content_are_shown(plain: Plain) -> None:
     tools = await mcp_tools(plain.server(), pins=plain.pins)
     (picture,) = await seen(tools, act("plain_picture"))
     assert picture.text.splitlines() == [
-        "[a picture: image/png, 5 bytes]",
+        "[a picture: image/png, 8 bytes]",
         "(what came is no base64)",
-        "[a sound: audio/wav, 6 bytes]",
+        "[a sound: audio/wav, 16 bytes]",
         "[resource file:///a (a)]",
         "[resource file:///b, of an unknown kind]",
         "B",
         "[resource file:///c, of an unknown kind: 6 bytes]",
+        "[resource file:///a/bill.pdf, application/pdf: 15 bytes]",
+        "[resource x:d, image/png: 9 bytes]",
     ]
-    assert [(image.media_type, len(image.blob)) for image in picture.images] == [("image/png", 64)]
+    assert [(each.media_type, len(each.blob)) for each in picture.attachments] == [
+        ("image/png", 64),
+        ("audio/wav", 64),
+        ("application/pdf", 64),
+        ("image/png", 64),
+    ]
+
+
+async def test_a_picture_that_lies_takes_nothing_else_with_it(plain: Plain) -> None:
+    tools = await mcp_tools(plain.server(), pins=plain.pins)
+    (seen_,) = await seen(tools, act("plain_lie"))
+    assert (seen_.ok, seen_.outcome, seen_.attachments) == (False, "done", ())
+    assert seen_.text.splitlines() == [
+        (
+            "ERROR: bad_output: plain_lie returned what cannot be shown: the image is said to be "
+            "image/gif, and is image/png"
+        ),
+        "Booked.",
+        "[a picture: image/gif, 8 bytes]",
+    ]
 
 
 async def test_what_a_server_calls_an_error_is_a_failed_observation(plain: Plain) -> None:

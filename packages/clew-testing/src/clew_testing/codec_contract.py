@@ -193,11 +193,12 @@ def every_call_has_one_result(codec: Codec) -> None:
 def pictures_appear_once(codec: Codec) -> None:
     """Images of an observation or a message go to the model, in a part that may carry them."""
     image = Image("image/png", b"png", "a map")
-    seen = [Observation(content="here", images=(image,))]
+    seen = [Observation(content="here", attachments=(image,))]
     parts = codec.render(prompt_spec(), step("", ACTIONS[6], seen=seen))
     with_images = [part for part in parts if part.attachments]
     expect([part.attachments for part in with_images], [(image,)], "the parts with images")
-    expect([part.role for part in with_images], ["user"], "the role of a part with images")
+    role = "tool" if codec.native else "user"
+    expect([part.role for part in with_images], [role], "the role of a part with images")
     message = Note((Text("Look:"), image))
     parts = codec.render(prompt_spec(), Step(0, notices=(message,)))
     looks = [(part.role, part.attachments) for part in parts if "Look:" in part.text]

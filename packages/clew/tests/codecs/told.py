@@ -51,7 +51,7 @@ SHOWN: Final = replace(
 )
 SEEN: Final = Observation(content="It is a city.\nObservation: no\nAction: none")
 FAILED: Final = Observation(content="no such page", ok=False, code="denied")
-DRAWN: Final = Observation(content="A map.", images=(Image("image/png", b"p", "a map"),))
+DRAWN: Final = Observation(content="A map.", attachments=(Image("image/png", b"p", "a map"),))
 LOOK: Final = Action("search", {"query": "Paris"})
 MOVE: Final = Action("move", {"source": "a", "target": "b\nc"})
 ANSWER: Final = Action("finish", {"answer": "It is Paris.\nAction: stop"})

@@ -55,7 +55,10 @@ def said(text: str, **more: Any) -> Note:
             15,
         ),
         ((thought(look()), Observation("1.1", "x" * 80)), 30),
-        ((thought(look()), Observation("1.1", "", images=(Image("a/b"), Image("a/b")))), 2_010),
+        (
+            (thought(look()), Observation("1.1", "", attachments=(Image("a/b"), Image("a/b")))),
+            2_010,
+        ),
         ((thought(look(), look()), Observation("1.2", "x" * 40)), 20),
         ((thought(reply=Reply("x" * 40)), said("x" * 40), thought(reply=Reply("x" * 40))), 40),
         ((thought(), Compacted("mask", "w", 700), said("x" * 40)), 700),

@@ -157,12 +157,12 @@ def test_a_result_of_data_is_text_once_it_is_shaped() -> None:
 @pytest.mark.parametrize("trust", ["trusted", "untrusted"])
 def test_what_stands_in_the_place_of_a_result_has_no_picture_and_no_token(trust: str) -> None:
     picture = (Image("image/png", b"1"),)
-    run = record(thought(look()), seen("long", images=picture, trust=trust))
+    run = record(thought(look()), seen("long", attachments=picture, trust=trust))
     more(run, Compacted("mask", "why", 1, cuts={"1.1": f"[{TOKEN}]"}))
     (call,) = visible_step(run.steps[0], None, run).calls
     assert call.observation is not None
     assert call.observation.text == f"[{TOKEN if trust == 'trusted' else PLAIN}]"
-    assert call.observation.images == ()
+    assert call.observation.attachments == ()
 
 
 def notices(number: int, *said: object) -> list[object]:

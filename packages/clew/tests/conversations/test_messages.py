@@ -175,7 +175,7 @@ async def test_a_model_sees_the_history_and_no_call_of_it_is_made_again() -> Non
     first, second = (call.observation for call in calls)
     assert first is not None
     assert second is not None
-    assert first.images == (Image("image/png", PNG, blob=first.images[0].blob),)
+    assert first.attachments == (Image("image/png", PNG, blob=first.attachments[0].blob),)
     assert (second.ok, second.text) == (False, "no")
     attached = record.attachments
     assert [type(it) for it in attached] == [Image, File]

@@ -87,8 +87,8 @@ def test_nothing_is_to_be_trusted_after_what_was_not(source: Any, trust: str) ->
         (object(), "returned what JSON cannot carry"),
         ({1: object()}, "returned what JSON cannot carry"),
         (Observation("", "a", trust="maybe"), "an observation whose trust is 'maybe'"),  # type: ignore[arg-type]  # as a part may say
-        (Observation("", "a", images=(Image("image/png", "x"),)), "a picture whose data is str"),  # type: ignore[arg-type]  # as a part may say
-        (Observation("", "a", images=(Image(7, b"x"),)), "a picture without a media type"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", attachments=(Image("a/b", "x"),)), "image has data of the type str"),  # type: ignore[arg-type]  # as a part may say
+        (Observation("", "a", attachments=(Image(7, b"x"),)), "media type of the image is a value"),  # type: ignore[arg-type]  # as a part may say
         (Observation("", "a", ok="yes"), "returned an observation that is none"),  # type: ignore[arg-type]  # as a part may say
         (Observation("", "a", evidence=(Evidence("d", 7),)), "evidence that is none"),  # type: ignore[arg-type]  # as a part may say
     ],
@@ -124,21 +124,22 @@ def test_a_result_may_have_so_many_bytes_with_all_that_belongs_to_it() -> None:
     size = len(encode(piece))
     assert seen(Observation("", "x" * (9_998 - size), evidence=piece)).ok
     assert not seen(Observation("", "x" * (9_999 - size), evidence=piece)).ok
-    images = (Image("image/png", b"1" * 2_000, "t" * 1_000), Image("image/png", b"1" * 2_000))
-    assert seen(Observation("", "x" * 4_998, images=images)).ok
-    assert not seen(Observation("", "x" * 4_999, images=images)).ok
+    png = b"\x89PNG\r\n\x1a\n" + bytes(1_992)
+    images = (Image("image/png", png, "t" * 1_000), Image("image/png", png))
+    assert seen(Observation("", "x" * 4_998, attachments=images)).ok
+    assert not seen(Observation("", "x" * 4_999, attachments=images)).ok
     data = seen({"a": "x" * 20_000})
     assert data.text.split("\n")[1].startswith('{"a":"xxx')
     assert seen('"' * 20_000).text.endswith('"')
 
 
 def test_pictures_stand_beside_what_they_were_in() -> None:
-    one, two = Image("image/png", b"12"), Image("image/gif", b"1", "a cat")
+    one, two = Image("image/png", b"\x89PNG\r\n\x1a\n"), Image("image/gif", b"GIF89a", "a cat")
     told = seen({"a": [one, {"b": two}], "c": 1})
-    assert told.content == {"a": ["an image (image/png, 2 bytes)", {"b": "a cat"}], "c": 1}
-    assert told.images == (one, two)
-    both = seen(Observation("", [two], images=(one,)))
-    assert (both.content, both.images) == (["a cat"], (one, two))
+    assert told.content == {"a": ["an image (image/png, 8 bytes)", {"b": "a cat"}], "c": 1}
+    assert told.attachments == (one, two)
+    both = seen(Observation("", [two], attachments=(one,)))
+    assert (both.content, both.attachments) == (["a cat"], (one, two))
 
 
 @pytest.mark.parametrize(("chars", "whole"), [(8_000, True), (8_001, False)])
@@ -256,11 +257,13 @@ class TestBlobs:
         assert (await self.back(detailed))[1] == {}, "only contents"
 
     async def test_hold_pictures_once(self) -> None:
-        one = Observation("1.1", "a", images=(Image("image/png", b"1"), Image("image/gif", b"1")))
+        one = Observation(
+            "1.1", "a", attachments=(Image("image/png", b"1"), Image("image/gif", b"1"))
+        )
         body, blobs, kept, read = await self.back(one)
         assert blobs == {DIGEST: b"1"}
-        assert [image.blob for image in kept.images] == [DIGEST, DIGEST]
-        assert [image.data for image in read.images] == [b"1", b"1"]
+        assert [image.blob for image in kept.attachments] == [DIGEST, DIGEST]
+        assert [image.data for image in read.attachments] == [b"1", b"1"]
         assert read == kept
         assert b'"data"' not in body
 

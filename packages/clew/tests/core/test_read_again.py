@@ -176,7 +176,7 @@ def test_a_blob_that_a_part_names_is_not_looked_for(event: AnyEvent) -> None:
 
 @pytest.mark.parametrize("text", ["short", LONG])
 def test_an_image_comes_back_beside_any_text(text: str) -> None:
-    anyio.run(record, Observation("1.1", text, images=(Image("image/png", b"\x89PNG"),)))
+    anyio.run(record, Observation("1.1", text, attachments=(Image("image/png", b"\x89PNG"),)))
 
 
 class Going(MemoryStore):

@@ -24,6 +24,7 @@ from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 
 CALLED: list[str] = []
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @tool(effect="unsafe")
@@ -45,7 +46,7 @@ def long_results() -> list[tuple[object, str]]:
         ("\n" * 40_000, "\n" * 100),
         ({"rows": ["a row"] * 9_000}, '{"rows":["a row",'),
         (Observation(content="short", evidence=(piece,) * 9), "short"),
-        (Image("image/png", b"\x89PNG" * 20_000, text="a map"), "a map"),
+        (Image("image/png", PNG * 10_000, text="a map"), "a map"),
     ]
 
 
@@ -100,7 +101,7 @@ async def test_whatever_is_too_long_is_cut_to_what_a_replay_finds_again(
     record = await read("run", store=store)
     seen = record.call("1.1").observation
     assert seen is not None
-    assert (seen.code, seen.images, seen.evidence) == ("bad_output", (), ())
+    assert (seen.code, seen.attachments, seen.evidence) == ("bad_output", (), ())
     assert seen.text.split("\n", 1)[1].startswith(head)
     assert len(seen.text) < 30_000
     assert (await replay(agent, "run", store=store)).trajectory.entries == record.entries
@@ -175,8 +176,18 @@ async def test_the_text_of_an_observation_is_made_once_whoever_reads_it() -> Non
     [
         ("x" * 4_998, True),  # and two quotes
         ("x" * 4_999, False),
-        (Observation(content="", images=(Image("image/png", b"x" * 2_000, "y" * 2_998),)), True),
-        (Observation(content="", images=(Image("image/png", b"x" * 2_000, "y" * 2_999),)), False),
+        (
+            Observation(
+                content="", attachments=(Image("image/png", PNG + b"x" * 1_992, "y" * 2_998),)
+            ),
+            True,
+        ),
+        (
+            Observation(
+                content="", attachments=(Image("image/png", PNG + b"x" * 1_992, "y" * 2_999),)
+            ),
+            False,
+        ),
     ],
 )
 async def test_all_that_would_be_kept_counts_to_the_byte(given: Any, *, whole: bool) -> None:

@@ -124,7 +124,7 @@ async def send_photo(to: str) -> Observation:
     Args:
         to: To whom.
     """
-    return Observation(content=f"sent to {to}", images=(Image("image/png", PNG, "the photo"),))
+    return Observation(content=f"sent to {to}", attachments=(Image("image/png", PNG, "the photo"),))
 
 
 @pytest.mark.parametrize("codec", ["native", "labelled"])

@@ -74,7 +74,7 @@ def shot(name: str) -> Observation:
     Args:
         name: Of what.
     """
-    return Observation(content="taken", images=(Image("image/png", DOT, name),))
+    return Observation(content="taken", attachments=(Image("image/png", DOT, name),))
 
 
 @tool(effect="unsafe")

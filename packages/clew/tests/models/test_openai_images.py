@@ -25,7 +25,7 @@ async def draw() -> Image:
 @tool(effect="read", name="draw")
 async def draw_two() -> Observation:
     """Draw two pixels and say so."""
-    return Observation(content="two pixels", images=(Image("image/png", PIXEL, "one"),) * 2)
+    return Observation(content="two pixels", attachments=(Image("image/png", PIXEL, "one"),) * 2)
 
 
 async def play(script: list[Any], folder: Path, used: Tool = draw, codec: str = "native") -> Any:
@@ -52,7 +52,7 @@ async def test_a_model_that_sees_is_shown_the_picture_after_the_results(tmp_path
     assert shown["role"] == "user"
     url = shown["content"][1]["image_url"]["url"]
     assert url == "data:image/png;base64," + base64.b64encode(PIXEL).decode()
-    assert record.call("1.1").observation.images[0].data == PIXEL
+    assert record.call("1.1").observation.attachments[0].data == PIXEL
     assert all(base64.b64encode(PIXEL)[:40] not in line.body for line in lines)
 
 
@@ -63,7 +63,7 @@ async def test_two_of_the_same_are_kept_once(tmp_path: Path) -> None:
         "image_url",
         "image_url",
     ]
-    blobs = {image.blob for image in record.call("1.1").observation.images}
+    blobs = {image.blob for image in record.call("1.1").observation.attachments}
     assert len(blobs) == 1
 
 
@@ -74,7 +74,7 @@ async def test_a_model_that_does_not_see_is_told_of_it(message: str, tmp_path: P
     script = [CALL, Fail(400, message), Say("I cannot see it.")]
     requests, _, _ = await play(script, tmp_path, draw_two)
     assert requests[-1][-1]["content"] == (
-        "Shown by draw:\n(not shown here: one)\n(not shown here: one)"
+        "two pixels\n(not shown here: one)\n(not shown here: one)"
     )
 
 

@@ -115,7 +115,7 @@ async def everything(store: Store) -> None:
     """One run of each kind: taken up twice, with a picture, forks of forks, a family, a message."""
     journal = await run(store, "plain", status=None)
     picture = Image("image/png", b"\x89PNG" * 100)
-    await journal.record(thought("look"), Observation("2.1", "seen", images=(picture,)))
+    await journal.record(thought("look"), Observation("2.1", "seen", attachments=(picture,)))
     again = await Journal.open(store, "plain", clock=lambda: NOW)
     await again.record(Note(text_parts("And now?")), Stop("answered", answer="Ünïcode 🧶"))
     await fork(store, "fork", Base("plain", 3))

@@ -180,7 +180,7 @@ async def test_what_the_other_found_may_be_cited() -> None:
     assert observation.evidence == (piece,)
     picture = Image("image/png", b"\x89PNG", text="a chart")
     observation, _, _ = await called(with_fallback(made("web", DOWN), made("wiki", picture)))
-    assert observation.images[0].data == picture.data
+    assert observation.attachments[0].data == picture.data
     assert observation.text.endswith("a chart")
     observation, _, _ = await called(with_fallback(made("web", DOWN), made("wiki", {"at": 6})))
     assert observation.content == {

@@ -9,15 +9,17 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.events import Image, Observation, RawCall, Reply
+from clew.core.events import Audio, File, Image, Observation, RawCall, Reply
 from clew.core.interfaces import Tool
+from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
-from clew.testing.models import ScriptedModel, say
+from clew.testing.models import ScriptedModel, act, say
 from clew.tools.fallback import with_fallback
 from clew_testing.servers.openai_server import OpenAIServer, Say
 
 BYTES = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 60
-ONE, TWO = Image("image/png", BYTES, "the first"), Image("image/jpeg", BYTES[::-1])
+JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 60
+ONE, TWO = Image("image/png", BYTES, "the first"), Image("image/jpeg", JPEG)
 
 
 @dataclass
@@ -76,8 +78,8 @@ async def test_pictures_are_taken_out_of_what_holds_them(value: Any, number: int
         return value
 
     seen = await observed(look)
-    assert (seen.ok, len(seen.images)) == (True, number)
-    assert all(image.data in {BYTES, BYTES[::-1]} for image in seen.images)
+    assert (seen.ok, len(seen.attachments)) == (True, number)
+    assert all(image.data in {BYTES, JPEG} for image in seen.attachments)
     assert len(seen.text) < 400
     assert "the first" in seen.text
     assert base64.b64encode(BYTES[:30]).decode() not in seen.text
@@ -99,7 +101,7 @@ async def test_a_declared_type_with_pictures_is_no_misfit(kind: Any) -> None:
 
     look.__annotations__["return"] = kind
     seen = await observed(tool(effect="read")(look))
-    assert (seen.ok, len(seen.images)) == (True, 1)
+    assert (seen.ok, len(seen.attachments)) == (True, 1)
 
 
 async def test_a_tool_made_by_hand_and_an_observation_may_hold_them_too() -> None:
@@ -107,11 +109,11 @@ async def test_a_tool_made_by_hand_and_an_observation_may_hold_them_too() -> Non
         return [ONE, {"then": TWO}]
 
     async def observe(args: dict[str, Any], key: str) -> Any:
-        return Observation(content={"image": TWO}, images=(ONE,))
+        return Observation(content={"image": TWO}, attachments=(ONE,))
 
     for call in (look, observe):
         seen = await observed(Tool("look", "Look.", {"type": "object"}, call, effect="read"))
-        assert (seen.ok, len(seen.images)) == (True, 2)
+        assert (seen.ok, len(seen.attachments)) == (True, 2)
 
 
 async def test_a_fallback_may_hold_them_too() -> None:
@@ -126,7 +128,7 @@ async def test_a_fallback_may_hold_them_too() -> None:
         return [ONE, TWO]
 
     seen = await observed(with_fallback(look, other))
-    assert (seen.ok, len(seen.images)) == (True, 2)
+    assert (seen.ok, len(seen.attachments)) == (True, 2)
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -150,12 +152,33 @@ async def test_what_goes_out_is_pictures_and_no_text_of_base64(value: Any) -> No
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (Image("image/png", data="text"), "returned a picture whose data is str: give the bytes"),  # type: ignore[arg-type] # what a user may give
-        (Image("image/png", data="aGVsbG8="), "whose data is str"),  # type: ignore[arg-type] # what a user may give
-        ([Image("image/png", data=None)], "whose data is NoneType"),  # type: ignore[arg-type] # what a user may give
-        ({"a": Image("image/png", data=[1, 2])}, "whose data is list"),  # type: ignore[arg-type] # what a user may give
-        (Image("image/png", data=cast("Any", bytearray(b"x"))), "whose data is bytearray"),
-        (Image(None, data=b"x"), "a picture without a media type"),  # type: ignore[arg-type] # what a user may give
+        (
+            Image("image/png", data="text"),
+            "look returned what cannot be shown: the image has data of",
+        ),  # type: ignore[arg-type] # what a user may give
+        (
+            Image("image/png", data="aGVsbG8="),
+            "has data of the type str: give the bytes of its file",
+        ),  # type: ignore[arg-type] # what a user may give
+        ([Image("image/png", data=None)], "has data of the type NoneType"),  # type: ignore[arg-type] # what a user may give
+        ({"a": Image("image/png", data=[1, 2])}, "has data of the type list"),  # type: ignore[arg-type] # what a user may give
+        (Image("image/png", data=cast("Any", bytearray(b"x"))), "has data of the type bytearray"),
+        (Image(None, data=b"x"), "the media type of the image is a value of the type NoneType"),  # type: ignore[arg-type] # what a user may give
+        (Image("image/png"), "the image has no bytes: give its data"),
+        (Image("image/png", JPEG), "the image is said to be image/png, and is image/jpeg"),
+        (
+            Audio("audio/wav", b"hello"),
+            "the audio is said to be audio/wav, and is none that is known",
+        ),
+        (File("application/pdf", b"<html>"), "the file is said to be application/pdf, and is none"),
+        (File("text/csv", b""), "the file has no bytes"),
+        (
+            File("application/pdf", b"%PDF-", name="half \ud83d"),
+            "the name of the file is a text with",
+        ),
+        (Image("image/png", BYTES + bytes(20_000_000)), "bytes, and may have 20,000,000"),
+        (Observation(content="", attachments=cast("Any", [ONE])), "attachments of the type list"),
+        (Observation(content="", attachments=cast("Any", ("x",))), "an attachment of the type str"),
         (Observation(content="x", trust="king"), "an observation whose trust is 'king'"),  # type: ignore[arg-type] # what a user may give
         (Observation(content="x", trust=""), "whose trust is ''"),  # type: ignore[arg-type] # what a user may give
         (Observation(content="x", trust=None), "whose trust is None"),  # type: ignore[arg-type] # what a user may give
@@ -170,5 +193,30 @@ async def test_what_is_no_picture_or_no_trust_is_refused_in_one_line(value: Any,
 
     seen = await observed(look)
     assert (seen.ok, seen.code) == (False, "bad_output")
-    assert told in seen.text
-    assert len(seen.text.splitlines()) == 1
+    assert told in seen.text.splitlines()[0]
+    assert not seen.attachments
+    assert len(seen.text.splitlines()) <= 1 + isinstance(value, list | dict)
+
+
+async def test_a_bad_one_takes_nothing_else_with_it_and_no_effect() -> None:
+    @tool(effect="unsafe")
+    def book(hotel: str = "Ritz") -> Any:
+        """Book a room."""
+        return {"number": 77, "photo": ONE, "bill": File("application/pdf", b"<html>")}
+
+    store = MemoryStore()
+    model = ScriptedModel([act("book"), say("Booked.")], plan=None)
+    agent = Agent(model=model, tools=[book], guards=[Provenance("off")])
+    result = await run(agent, "Book.", store=store)
+    [call] = (await read(result.run_id, store=store)).calls
+    seen = call.observation
+    assert seen is not None
+    assert (seen.ok, seen.outcome, call.changed, seen.attachments[0].data) == (
+        False,
+        "done",
+        True,
+        BYTES,
+    )
+    told, rest = seen.text.split("\n")
+    assert told.endswith("the file is said to be application/pdf, and is none that is known")
+    assert '"number":77' in rest

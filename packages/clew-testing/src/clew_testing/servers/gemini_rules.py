@@ -243,6 +243,8 @@ def _check_part(part: Any, where: str, role: str, model: str) -> None:
         raise GeminiRefusal(f"{where}: a function response is only allowed in a turn of the user")
     if kind in {"functionCall", "functionResponse"}:
         _check_function(kind, known[kind], where)
+        if known[kind].get("parts") and re.match(r"gemini-[12]\b", model):
+            raise GeminiRefusal("Multimodal function responses are not supported for this model.")
     if kind == "inlineData" and not {"mimeType", "data"} <= known[kind].keys():
         raise GeminiRefusal(f"{where}.inline_data: mime_type and data are required")
     signature = known.get("thoughtSignature")

@@ -120,7 +120,7 @@ def _check_item(item: Any, where: str) -> None:
         check_name(known.get("name"), f"{where}.name")
         _check_text(known, where, "arguments")
     if kind == "function_call_output":
-        _check_text(known, where, "output")
+        _check_output(known, where)
 
 
 def _check_text(item: dict[str, Any], where: str, key: str) -> None:
@@ -138,12 +138,23 @@ def _check_message(message: dict[str, Any], where: str) -> None:
         return
     if (blocks := array_of(content)) is None:
         raise OpenAIRefusal(f"Missing required parameter: '{where}.content'.", f"{where}.content")
-    taken = _TEXT_FIELDS if role == "assistant" else _SEEN
+    _check_blocks(blocks, _TEXT_FIELDS if role == "assistant" else _SEEN, f"{where}.content")
+
+
+def _check_output(item: dict[str, Any], where: str) -> None:
+    """The result of a call is a text, or a list of what a user's message may have."""
+    if (blocks := array_of(item.get("output"))) is None:
+        _check_text(item, where, "output")
+    else:
+        _check_blocks(blocks, _SEEN, f"{where}.output")
+
+
+def _check_blocks(blocks: list[Any], taken: Mapping[str, str], where: str) -> None:
     for number, block in enumerate(blocks):
         known = object_of(block) or {}
         kind = known.get("type")
         if not isinstance(known.get(taken.get(str(kind), "")), str):
-            label = f"{where}.content[{number}]"
+            label = f"{where}[{number}]"
             raise OpenAIRefusal(f"Invalid value: '{kind}' in '{label}.type'.", f"{label}.type")
 
 

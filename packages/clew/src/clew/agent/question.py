@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from clew.agent.agent import Agent
+from clew.core.attachments import check_attachment
 from clew.core.events import (
     Asked,
     Attachment,
@@ -18,7 +19,6 @@ from clew.core.events import (
 )
 from clew.core.redaction import Redaction, secrets
 from clew.support.errors import ConfigError
-from clew.support.media_types import check_size, kinds_of
 from clew.support.settings import check_text
 
 Question: TypeAlias = str | Sequence[str | Image | Audio | File]
@@ -78,19 +78,7 @@ def _part(what: str, part: Any) -> Text | Attachment:
         kind = type(part).__name__
         message = f"{what} has a part of the type {kind}: give texts and images, audio or files"
         raise ConfigError(message)
-    name = f"the {type(part).__name__.lower()} in {what}"
-    data: Any = part.data
-    written = isinstance(part, File) and bool(part.text) and data == b""
-    if not isinstance(data, bytes) or not (data or written):
-        raise ConfigError(f"{name} has no bytes: give its data")
-    check_size(name, len(data))
-    check_text(f"the text of {name}", part.text)
-    check_text(f"the media type of {name}", part.media_type)
-    if isinstance(part, File):
-        check_text(f"the name of {name}", part.name)
-    elif part.media_type not in (kinds := kinds_of(data)):
-        is_ = f"is {kinds[0]}" if kinds else "is none that is known"
-        raise ConfigError(f"{name} is said to be {part.media_type}, and {is_}")
+    check_attachment(f"the {type(part).__name__.lower()} in {what}", part)
     return msgspec.structs.replace(part, blob="")
 
 

@@ -119,12 +119,10 @@ class Native:
         raw = _raw_calls(step, prefix)
         parts = [Part("assistant", thought.text, calls=raw, wire=wire)]
         for call, made in zip(step.calls, raw, strict=True):
-            parts.append(Part("tool", _result(call), call_id=made.id, name=made.name))
-        parts += [  # a tool's message is text at every provider, so pictures follow in one of ours
-            Part("user", f"Shown by {call.action.name}:", attachments=call.observation.images)
-            for call in step.calls
-            if call.observation is not None and call.observation.images
-        ]
+            shown = () if call.observation is None else call.observation.attachments
+            parts.append(
+                Part("tool", _result(call), call_id=made.id, name=made.name, attachments=shown)
+            )
         return parts
 
     def tail(self, prompt_spec: PromptSpec, notes: Sequence[str], step: int) -> tuple[Part, ...]:

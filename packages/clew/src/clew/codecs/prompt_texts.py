@@ -18,6 +18,7 @@ from clew.core.events import (
     OUTCOME,
     TOO_LONG,
     Action,
+    Attachment,
     Changed,
     Compacted,
     Finish,
@@ -246,8 +247,8 @@ def _turns(form: Syntax, prompt_spec: PromptSpec, step: Step, thought: Thought) 
         text = form.turn(prompt_spec, step.number, "" if index else thought_text, call.action)
         parts.append(Part("assistant", text))
         if (seen := _render_result(form, step.number, call)) is not None:
-            images = call.observation.images if call.observation is not None else ()
-            parts.append(Part("user", seen, attachments=images))
+            attached = call.observation.attachments if call.observation is not None else ()
+            parts.append(Part("user", seen, attachments=attached and _quoted(form, attached)))
     if thought.answer is not None:
         answer = Action(FINISH, {"answer": _answer_value(prompt_spec, thought.answer)})
         parts.append(Part("assistant", form.turn(prompt_spec, step.number, thought_text, answer)))
@@ -305,10 +306,17 @@ def _render_notice(form: Syntax, prompt_spec: PromptSpec, number: int, notice: N
     if isinstance(notice, Rewound):
         return Part("user", quoted(form.labels, rewound(notice)))
     if notice.source == "person":
-        return Part("user", notice.text, attachments=notice.attachments)
+        return Part("user", notice.text, attachments=_quoted(form, notice.attachments))
     what = _NOTES[notice.source]
-    return Part(
-        "user", f"{what}: {quoted(form.labels, notice.text)}", attachments=notice.attachments
+    attached = _quoted(form, notice.attachments)
+    return Part("user", f"{what}: {quoted(form.labels, notice.text)}", attachments=attached)
+
+
+def _quoted(form: Syntax, attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+    """Attachments whose words cannot be taken for turns of the format."""
+    return tuple(
+        msgspec.structs.replace(each, text=quoted(form.labels, each.text)) if each.text else each
+        for each in attachments
     )
 
 

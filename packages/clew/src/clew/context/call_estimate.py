@@ -85,8 +85,8 @@ class _Sizes:
             if (seen := call.observation) is None:
                 continue
             added += len(self.seen.text(call.key, seen))
-            if seen.images:
-                added += _characters(seen.images)
+            if seen.attachments:
+                added += _characters(self.seen.attachments(call.key, seen))
         return added
 
 

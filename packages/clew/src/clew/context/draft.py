@@ -191,8 +191,10 @@ class CompactionPlan:
 
     def _result(self, call: Call, seen: Observation) -> int:
         """The characters that are shown of a call's result."""
-        cut = self.cuts.get(call.key)
-        return len(self._seen.text(call.key, seen) if cut is None else cut)
+        if (cut := self.cuts.get(call.key)) is not None:
+            return len(cut)
+        attached = attached_tokens(self._seen.attachments(call.key, seen)) * CHARACTERS
+        return len(self._seen.text(call.key, seen)) + (attached if seen.attachments else 0)
 
 
 def results(step: Step) -> list[tuple[Call, Observation]]:

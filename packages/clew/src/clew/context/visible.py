@@ -8,6 +8,7 @@ import msgspec
 
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
+from clew.core.attachments import attached_texts
 from clew.core.codec import VISIBLE_CHARS, Shape
 from clew.core.done import told_effect
 from clew.core.events import (
@@ -17,7 +18,6 @@ from clew.core.events import (
     Compacted,
     Forked,
     Gathered,
-    Image,
     Note,
     Observation,
     Rewound,
@@ -85,6 +85,19 @@ class VisibleResults(NamedTuple):
         what = f"{left:,} of {len(text):,} characters are left out here: ask for a part of it"
         return f"{text[: VISIBLE_CHARS - _TAIL_CHARS]}\n[… {what} …]\n{text[-_TAIL_CHARS:]}"
 
+    def attachments(self, key: str, seen: Observation) -> tuple[Attachment, ...]:
+        """What a call returned beside text, with as much of what it says as of a text."""
+        room, trusted = self.visible_chars or VISIBLE_CHARS, seen.trust == "trusted"
+        visible: list[Attachment] = []
+        for each, at in attached_texts(seen):
+            text = each.text if trusted else without_chat_tokens(each.text)
+            if (left := len(text) - room) > 0:
+                how = f': read_more("{key}", offset={at + room})' if self.visible_chars else ""
+                mark = f"[… {left:,} of {len(text):,} characters are left out{how} …]"
+                text = f"{text[:room]}\n{mark}"
+            visible.append(msgspec.structs.replace(each, text=text))
+        return tuple(visible)
+
 
 def leaves_out(trajectory: Trajectory, shape: Shape | None, visible_chars: int | None) -> bool:
     """Whether something is left out that could be read on: now, or of the last step."""
@@ -95,7 +108,11 @@ def leaves_out(trajectory: Trajectory, shape: Shape | None, visible_chars: int |
         return False
     results = [(call.key, call.observation) for call in trajectory.step.calls]
     return any(
-        it is not None and len(it.text) > LINE_CHARS and seen.text(key, it) != it.text
+        it is not None
+        and (
+            (len(it.text) > LINE_CHARS and seen.text(key, it) != it.text)
+            or any(len(each.text) > visible_chars for each in it.attachments)
+        )
         for key, it in results
     )
 
@@ -139,16 +156,17 @@ def visible_step(
             return call
         text, finish = seen.text, call.action.name == FINISH
         if (cut := trajectory.omitted.cuts.get(call.key)) is not None:
-            seen = msgspec.structs.replace(seen, content=cut, images=())
+            seen = msgspec.structs.replace(seen, content=cut, attachments=())
             return msgspec.structs.replace(call, observation=_plain(seen))
         visible = text if finish else seen_as.text(seen.call, seen)
         if seen.trust != "trusted":
             visible = without_chat_tokens(visible)
-        if visible == text and (finish or shape is None) and seen is call.observation:
+        attachments = seen_as.attachments(seen.call, seen) if seen.attachments else ()
+        as_it_is = visible == text and attachments == seen.attachments
+        if as_it_is and (finish or shape is None) and seen is call.observation:
             return call
-        return msgspec.structs.replace(
-            call, observation=msgspec.structs.replace(seen, content=visible)
-        )
+        seen = msgspec.structs.replace(seen, content=visible, attachments=attachments)
+        return msgspec.structs.replace(call, observation=seen)
 
     calls = tuple(map(visible_call, step.calls))
     notices = tuple(map(_plain_notice, step.notices))
@@ -175,12 +193,12 @@ def _came_of(trajectory: Trajectory) -> dict[str, Observation]:
 def _ruled_on(calls: Iterable[Call]) -> Note:
     """What came of calls that were put off, once a person ruled on them."""
     lines = [RULED_ON]
-    images: list[Image] = []
+    attachments: list[Attachment] = []
     for call in calls:
         text = "" if call.observation is None else call.observation.text
         lines += [f"- {told_effect(call)[0]}: {text}", *call.remarks]
-        images += () if call.observation is None else call.observation.images
-    return Note((*text_parts("\n".join(lines)), *images), source="late")
+        attachments += () if call.observation is None else call.observation.attachments
+    return Note((*text_parts("\n".join(lines)), *attachments), source="late")
 
 
 def _remaining(step: Step, trajectory: Trajectory) -> Step:

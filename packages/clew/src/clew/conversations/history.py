@@ -111,7 +111,7 @@ class _Events:
                 ok=outcome.ok,
                 code="" if outcome.ok else "tool_error",
                 effect="read" if known is None else known.effect,
-                images=outcome.images,
+                attachments=outcome.attachments,
             )
         )
 

@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
     call: str
     text: str
-    images: tuple[Image, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     ok: bool = True
 
 
@@ -81,8 +81,8 @@ def _items(where: str, message: Mapping[str, Any]) -> Iterator[Item]:
                     text.append(_words(f"{where}.content[{at}]", block))
             yield Turn("\n\n".join(text), tuple(calls))
         case "tool":
-            result, images = _result(where, content)
-            yield Outcome(_text(where, message, "tool_call_id"), result, images)
+            result, attachments = _result(where, content)
+            yield Outcome(_text(where, message, "tool_call_id"), result, attachments)
         case "system" | "developer":
             why = f"{where} has the role {role}: give instructions as Agent(prompt=…)"
             raise ConfigError(why)
@@ -96,9 +96,9 @@ def _of_user(where: str, content: Sequence[Mapping[str, Any]]) -> Iterator[Item]
     for at, block in enumerate(content):
         here = f"{where}.content[{at}]"
         if block.get("type") == "tool_result":
-            text, images = _result(here, _blocks(here, block.get("content")))
+            text, attachments = _result(here, _blocks(here, block.get("content")))
             id_, ok = _text(here, block, "tool_use_id"), not block.get("is_error")
-            yield Outcome(id_, text, images, ok)
+            yield Outcome(id_, text, attachments, ok)
         else:
             parts.append(_part(here, block))
     if parts:
@@ -120,10 +120,11 @@ def _blocks(where: str, content: Any) -> list[Mapping[str, Any]]:
     return blocks
 
 
-def _result(where: str, content: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Image, ...]]:
+def _result(where: str, content: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Attachment, ...]]:
     parts = [_part(f"{where}.content[{at}]", block) for at, block in enumerate(content)]
-    text = "\n".join(part.text for part in parts if isinstance(part, Text | File))
-    return text, tuple(part for part in parts if isinstance(part, Image))
+    shown = tuple(part for part in parts if not isinstance(part, Text) and part.data)
+    told = (part.text for part in parts if isinstance(part, Text) or not part.data)
+    return "\n".join(told), shown
 
 
 def _words(where: str, block: Mapping[str, Any]) -> str:

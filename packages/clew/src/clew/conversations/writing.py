@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from clew.conversations.history import BEGINS
+from clew.core.attachments import file_name
 from clew.core.events import (
     FINISH,
     Asked,
@@ -25,7 +26,7 @@ from clew.core.events import (
 from clew.core.interfaces import Part
 from clew.core.steps import Call, Step
 from clew.core.trajectory import Trajectory
-from clew.models.attachments import base64_of, data_url, file_name, split_attachments
+from clew.models.attachments import base64_of, data_url, split_attachments
 
 _OPEN: Final = "(the call has no result yet)"
 _TAKES: Final = frozenset({"image/", "application/pdf"})
@@ -34,7 +35,7 @@ _TAKES: Final = frozenset({"image/", "application/pdf"})
 def to_openai(record: Trajectory) -> list[dict[str, Any]]:
     """The messages of a run in the form of OpenAI's Chat Completions.
 
-    There a result has text alone: pictures in one follow it as a message of the user's.
+    There a result has text alone: attachments of one follow it as a message of the user's.
     """
     messages: list[dict[str, Any]] = []
     for item in _items(record):
@@ -54,12 +55,12 @@ def to_openai(record: Trajectory) -> list[dict[str, Any]]:
             }
             for call, id_, arguments in calls
         ]
-        images: list[Image] = []
+        attachments: list[Attachment] = []
         for call, id_, _ in calls:
             messages.append({"role": "tool", "tool_call_id": id_, "content": _result(call)})
-            images += () if call.observation is None else call.observation.images
-        if images:
-            messages.append({"role": "user", "content": _openai_content(tuple(images))})
+            attachments += () if call.observation is None else call.observation.attachments
+        if attachments:
+            messages.append({"role": "user", "content": _openai_content(tuple(attachments))})
     return messages
 
 
@@ -170,8 +171,8 @@ def _anthropic_result(call: Call, id_: str) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": _result(call)}]
     block: dict[str, Any] = {"type": "tool_result", "tool_use_id": id_, "content": content}
     if call.observation is not None:
-        for image in call.observation.images:
-            content += _anthropic_blocks(image)
+        for attachment in call.observation.attachments:
+            content += _anthropic_blocks(attachment)
         if not call.observation.ok:
             block["is_error"] = True
     return block

@@ -39,7 +39,7 @@ def put(data: bytes, blobs: dict[str, bytes]) -> str:
 
 def split_blobs(event: AnyEvent, body: bytes, blobs: dict[str, bytes]) -> tuple[AnyEvent, bytes]:
     """The event as it is kept, and its line, with what is long or shared in `blobs`."""
-    if isinstance(event, Observation) and (event.images or len(body) > BLOB_BYTES):
+    if isinstance(event, Observation) and (event.attachments or len(body) > BLOB_BYTES):
         event, written = _observation(event, blobs)
         return event, encode(written)
     if isinstance(event, Thought) and len(body) > BLOB_BYTES:
@@ -97,8 +97,8 @@ def _without_state(event: Suspended, blobs: dict[str, bytes]) -> Suspended:
 def _observation(event: Observation, blobs: dict[str, bytes]) -> tuple[Observation, Observation]:
     """The observation as it may be kept, and as it is written, with its long parts in `blobs`."""
     replace = msgspec.structs.replace
-    event = replace(event, images=_with_digests(event.images, blobs))
-    written = replace(event, images=_without_data(event.images))
+    event = replace(event, attachments=_with_digests(event.attachments, blobs))
+    written = replace(event, attachments=_without_data(event.attachments))
     content = encode(event.content)
     if len(content) <= BLOB_BYTES:
         return event, written
@@ -149,7 +149,7 @@ def without_blobs(event: Thought | Suspended) -> Thought | Suspended:
 
 async def with_blobs(store: Store, event: AnyEvent) -> AnyEvent:
     """The event of a line with what lies in blobs put back."""
-    if isinstance(event, Observation) and (event.blob or event.images):
+    if isinstance(event, Observation) and (event.blob or event.attachments):
         return await _restored_observation(store, event)
     if isinstance(event, Started) and event.attachments:
         question = await _restored_parts(store, event.question)
@@ -166,7 +166,9 @@ async def _restored_observation(store: Store, event: Observation) -> Observation
     if event.blob:
         content = msgspec.json.decode(await store.blob(event.blob))
         event = msgspec.structs.replace(event, content=content)
-    return msgspec.structs.replace(event, images=await _restored_parts(store, event.images))
+    return msgspec.structs.replace(
+        event, attachments=await _restored_parts(store, event.attachments)
+    )
 
 
 async def _restored_parts(store: Store, parts: Iterable[PartT]) -> tuple[PartT, ...]:

@@ -253,7 +253,7 @@ class Text(Value, frozen=True, tag="text", tag_field="type"):
 
 
 class Image(Value, frozen=True, tag="image", tag_field="type"):
-    """A picture in a question, or that a tool returned.
+    """A picture in a question, or in what a tool returned.
 
     `media_type` is for example "image/png"; `text` says what it is, and is all that models without
     vision get. The record keeps its bytes once per content, in `blob`.
@@ -266,7 +266,10 @@ class Image(Value, frozen=True, tag="image", tag_field="type"):
 
 
 class Audio(Value, frozen=True, tag="audio", tag_field="type"):
-    """A recording in a question; `text` is what was spoken, for models that cannot hear."""
+    """A recording in a question, or in what a tool returned.
+
+    `text` is what was spoken, for models that cannot hear.
+    """
 
     media_type: str
     data: bytes = b""
@@ -275,7 +278,10 @@ class Audio(Value, frozen=True, tag="audio", tag_field="type"):
 
 
 class File(Value, frozen=True, tag="file", tag_field="type"):
-    """A document in a question; `text` is what it says, for models that cannot read it as it is."""
+    """A document in a question, or in what a tool returned.
+
+    `text` is what it says, for models that cannot read it as it is.
+    """
 
     media_type: str
     data: bytes = b""
@@ -285,7 +291,7 @@ class File(Value, frozen=True, tag="file", tag_field="type"):
 
 
 Attachment: TypeAlias = Image | Audio | File
-"""What may stand in a question beside words."""
+"""What may stand in a question, or in a result, beside words."""
 
 Asked: TypeAlias = tuple[Text | Image | Audio | File, ...]
 """The parts of a question or a message."""
@@ -730,8 +736,9 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     `content` is text or JSON; if it is too large for a line of the record, it is kept in the blob
     `blob` and restored on reading. `outcome` says what is known about the effect. `detail` is for
     people (a traceback). A tool may return an observation without `call` to set all of this.
-    `spent` is what a sub-run spent. `versions` are those of the files that the call read or wrote.
-    `outside`: the tool is trusted, and says that this result is not.
+    `attachments` are the pictures, recordings and files that the tool returned; `content` has a
+    caption in the place of each. `spent` is what a sub-run spent. `versions` are those of the files
+    that the call read or wrote. `outside`: the tool is trusted, and says that this result is not.
     """
 
     call: str = ""
@@ -744,7 +751,10 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     evidence: tuple[Evidence, ...] = ()
     detail: str = ""
     blob: str = ""
-    images: tuple[Image, ...] = ()
+    attachments: tuple[Image | Audio | File, ...] = msgspec.field(
+        default=(),
+        name="images",  # as records have called it from the beginning
+    )
     spent: Spending | None = None
     versions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     outside: bool = False

@@ -304,8 +304,9 @@ class Part:
     """One immutable message of a prompt, independent of the provider.
 
     An assistant's part may carry the `calls` it made and the `wire` items only its own model reads;
-    a tool's part answers the call `call_id` of the tool `name`; a user's may have `attachments`.
-    `encoded` remembers, per encoder, the bytes a model made of it: each part is encoded once.
+    a tool's part answers the call `call_id` of the tool `name`. A user's and a tool's may have
+    `attachments`: a model that does not take one gets its text. `encoded` remembers, per encoder,
+    the bytes a model made of it: each part is encoded once.
     """
 
     role: Role

@@ -8,12 +8,14 @@ from typing import Any, Final, cast, get_args
 
 import msgspec
 
+from clew.core.attachments import caption, check_attachment, has_attachments, taken_out
 from clew.core.blobs import BLOB_BYTES
 from clew.core.engine import Engine
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
     Action,
+    Attachment,
     Code,
     Effect,
     Evidence,
@@ -27,7 +29,6 @@ from clew.core.events import (
     error_text,
 )
 from clew.core.interfaces import ToolSpec
-from clew.core.pictures import has_pictures, taken_out
 from clew.core.redaction import redact
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of, writable
@@ -135,6 +136,7 @@ def observed(
         text = f"{tool.name} returned {wrong}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     try:
+        returned = _without_unfit(tool, returned)
         content = plain(returned.content)
         returned = _with_plain_evidence(returned) if returned.evidence else returned
         size = _size(returned, content)
@@ -155,7 +157,9 @@ def observed(
         trust=trust_of(returned, trajectory),
         outside=tool.trust == "trusted" != returned.trust,
     )
-    if isinstance(value, Observation) or returned.images:  # what a tool says must be readable again
+    if (
+        isinstance(value, Observation) or returned.attachments
+    ):  # what a tool says must be readable again
         try:
             decode(encode(observation))
         except Exception as error:  # noqa: BLE001 - each of its fields may be anything
@@ -207,9 +211,9 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
 
 def _size(observation: Observation, content: Json) -> int:
     """The bytes of everything that would be kept."""
-    images = sum(len(image.data) + len(image.text) for image in observation.images)
+    attached = sum(len(each.data) + len(each.text) for each in observation.attachments)
     evidence = len(encode(observation.evidence)) if observation.evidence else 0
-    return len(encode(content)) + evidence + images
+    return len(encode(content)) + evidence + attached
 
 
 def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, max_bytes: int) -> Observation:
@@ -242,24 +246,56 @@ def _returned(tool: ToolSpec, value: Any) -> Observation:
         fresh = msgspec.structs.replace(value, blob="")
     else:
         fresh = Observation(content=value, trust=tool.trust)
-    if not has_pictures(fresh.content):
+    if not has_attachments(fresh.content):
         return fresh
-    content, images = taken_out(fresh.content)
-    return msgspec.structs.replace(fresh, content=content, images=(*fresh.images, *images))
+    content, attachments = taken_out(fresh.content)
+    attachments = (*fresh.attachments, *attachments)
+    return msgspec.structs.replace(fresh, content=content, attachments=attachments)
+
+
+def _without_unfit(tool: ToolSpec, returned: Observation) -> Observation:
+    """What a tool returned, without attachments that no provider could take: it says which.
+
+    What else it returned stays, and what is known of the effect.
+    """
+    problems: list[str] = []
+    fit: list[Attachment] = []
+    for each in returned.attachments:
+        try:
+            check_attachment(f"the {type(each).__name__.lower()}", each)
+            fit.append(each)
+        except ConfigError as error:
+            problems.append(str(error))
+    if not problems:
+        return returned
+    code: Code = "bad_output" if returned.ok else returned.code
+    unfit = f"{tool.name} returned what cannot be shown: {'; '.join(problems)}"
+    lines = [error_text(code, unfit)]
+    alone = len(returned.attachments) == 1 and returned.content == caption(returned.attachments[0])
+    if returned.content != "" and not alone:
+        content = plain(returned.content)
+        lines.append(content if isinstance(content, str) else encode(content).decode())
+    return msgspec.structs.replace(
+        returned,
+        content="\n".join(lines),
+        ok=False,
+        code=code,
+        attachments=tuple(fit),
+        trust="untrusted",
+        detail=returned.detail or unfit,
+    )
 
 
 def _impossible(observation: Observation) -> str:
     """What of an observation no record can hold, in one line; or ""."""
     if observation.trust not in get_args(Trust):
         return f"an observation whose trust is {observation.trust!r}: trusted or untrusted"
-    raw_images: Any = observation.images
-    images = cast("list[Any]", raw_images) if isinstance(raw_images, tuple) else []
-    for image in images:
-        data: Any = getattr(image, "data", b"")
-        if not isinstance(data, bytes):
-            return f"a picture whose data is {type(data).__name__}: give the bytes of its file"
-        if not isinstance(getattr(image, "media_type", ""), str):
-            return 'a picture without a media type: give one such as "image/png"'
+    attachments: Any = observation.attachments
+    if not isinstance(attachments, tuple):
+        return f"attachments of the type {type(attachments).__name__}: give a tuple"
+    for each in cast("list[Any]", attachments):
+        if not isinstance(each, Attachment):
+            return f"an attachment of the type {type(each).__name__}: give images, audio or files"
     return ""
 
 

@@ -83,7 +83,7 @@ def _same(one: Call, other: Call) -> bool:
 
 
 def _result_key(observation: Observation) -> tuple[Json, list[str]]:
-    return observation.content, [image.blob for image in observation.images]
+    return observation.content, [each.blob for each in observation.attachments]
 
 
 def alike(trajectory: Trajectory, name: str, limit: int) -> int:

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Collection
 from typing import Final
 
+from clew.core.attachments import file_in_words, kind_in_words
 from clew.core.events import Attachment, Audio, File, Image
 from clew.core.interfaces import Part
 
@@ -35,19 +36,13 @@ def data_url(attachment: Attachment) -> str:
     return f"data:{attachment.media_type};base64,{base64_of(attachment)}"
 
 
-def file_name(file: File) -> str:
-    """The name of a file; one that has none has that of its kind."""
-    return file.name or f"file.{file.media_type.rpartition('/')[2]}"
-
-
 def _in_words(attachment: Attachment) -> str:
     match attachment:
         case File(text=text) if text:
-            return f"[file {file_name(attachment)}]\n{text}\n[end of the file]"
+            return file_in_words(attachment)
         case Audio(text=text) if text:
             return f"(a recording, not heard here; what is spoken: {text})"
         case Image(text=text) if text:
             return f"(not shown here: {text})"
         case _:
-            kind = {Image: "an image", Audio: "a recording", File: "a file"}[type(attachment)]
-            return f"(not shown here: {kind} ({attachment.media_type}))"
+            return f"(not shown here: {kind_in_words(attachment)} ({attachment.media_type}))"

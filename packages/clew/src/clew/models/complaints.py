@@ -79,6 +79,14 @@ COMPLAINTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]] = (
         ),
     ),
     (
+        ("apart",),
+        _any(
+            r"multimodal function responses?",
+            r"(?:function_call_output|tool_result|tool (?:message|result)s?).{0,80}"
+            r"(?:(?:valid|be a|expected a) (?:string|text)|only (?:support )?text)",
+        ),
+    ),
+    (
         ("single",),
         _any(
             r"single tool[- ]?calls? at once",

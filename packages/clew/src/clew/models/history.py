@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from clew.core.events import Attachment
 from clew.core.interfaces import Part, Prompt
 from clew.models.tool_schema import LEVELS
 
@@ -30,6 +31,7 @@ WORDS: Final[Mapping[str, str]] = {
     "roles": "the person and the model take turns",
     "system": "instructions stand in the first message",
     "text": "earlier steps are sent as text",
+    "apart": "what tools show follows their results",
     "reasoning": "a stand-in where a step has no reasoning",
     "thought": "a stand-in where a step has no thinking",
     "signature": "a stand-in where a call has no signature",
@@ -75,20 +77,38 @@ BEGIN: Final = Part("user", "Begin.")
 GO_ON: Final = Part("user", "Go on.")
 """Said where the model would begin, follow itself, or have the last word."""
 
+_ATTACHMENTS: Final = operator.attrgetter("attachments")
 _NINE: Final = re.compile(r"[a-zA-Z0-9]{9}")
 
 
 @dataclass
 class History:
-    """Repairs the prompts of one model; a part that was changed is made, and encoded, once."""
+    """Repairs the prompts of one model; a part that was changed is made, and encoded, once.
 
+    `takes` are the media types (or their beginnings) of attachments that its messages may show, and
+    `in_results` of those that results of calls may: what a tool shows beside them follows in a
+    message of the user's.
+    """
+
+    takes: frozenset[str] = frozenset()
+    in_results: frozenset[str] = frozenset()
     _renamed: WeakKeyDictionary[Part, tuple[tuple[str, ...], Part]] = field(
         default_factory=WeakKeyDictionary[Part, tuple[tuple[str, ...], Part]]
     )
     _as_text: WeakKeyDictionary[Part, Part] = field(default_factory=WeakKeyDictionary[Part, Part])
+    _apart: WeakKeyDictionary[Part, tuple[frozenset[str], Part, Part]] = field(
+        default_factory=WeakKeyDictionary[Part, tuple[frozenset[str], Part, Part]]
+    )
 
     def repaired(self, prompt: Prompt, repairs: frozenset[str]) -> Prompt:
         """The prompt with these repairs; the very same one where nothing has to be changed."""
+        if self.takes and "images" not in repairs and any(map(_ATTACHMENTS, prompt)):
+            inside = frozenset[str]() if "apart" in repairs else self.in_results
+            head, steps = (
+                self._shown_apart(prompt.head, inside),
+                self._shown_apart(prompt.parts, inside),
+            )
+            prompt = msgspec.structs.replace(prompt, head=tuple(head), parts=steps)
         if not repairs & ON_PARTS:
             return prompt
         sections: list[Sequence[Part]] = [prompt.head, prompt.parts, prompt.tail]
@@ -106,6 +126,36 @@ class History:
             return prompt
         head, steps, tail = sections
         return msgspec.structs.replace(prompt, head=tuple(head), parts=steps, tail=tuple(tail))
+
+    def _shown_apart(self, parts: Sequence[Part], inside: frozenset[str]) -> Sequence[Part]:
+        """The parts with what no result may show in messages behind those of its step."""
+        made: list[Part] = []
+        waiting: list[Part] = []
+        for part in parts:
+            if part.role != "tool":
+                made += waiting
+                waiting = []
+            elif part.attachments:
+                part, shown = self._split(part, inside)  # noqa: PLW2901 - from here on it is that
+                waiting += [shown] if shown.attachments else []
+            made.append(part)
+        made += waiting
+        return parts if all(map(operator.is_, parts, made)) else made
+
+    def _split(self, part: Part, inside: frozenset[str]) -> tuple[Part, Part]:
+        """A result with what may stand in it, or is told in words; and a message with the rest."""
+        known = self._apart.get(part)
+        if known is None or known[0] != inside:
+            shown: list[Attachment] = []
+            rest: list[Attachment] = []
+            for each in part.attachments:
+                taken = each.media_type.startswith(tuple(self.takes))
+                stays = not taken or each.media_type.startswith(tuple(inside))
+                (rest if stays else shown).append(each)
+            told = _copy(part, attachments=tuple(rest)) if shown else part
+            message = Part("user", f"Shown by {part.name}:", attachments=tuple(shown))
+            known = self._apart[part] = (inside, told, message)
+        return known[1:]
 
     def _with_own_ids(
         self, sections: Sequence[Sequence[Part]], *, nine: bool

@@ -63,7 +63,7 @@ def events(lines: Sequence[Line], starts: Collection[int]) -> Iterator[tuple[Lin
 def blobs_of(event: AnyEvent) -> Iterator[str]:
     """The digests of the blobs that an event names."""
     if isinstance(event, Observation):
-        yield from filter(None, (event.blob, *(image.blob for image in event.images)))
+        yield from filter(None, (event.blob, *(each.blob for each in event.attachments)))
     elif isinstance(event, Thought):
         yield from filter(None, (action.blob for action in event.actions))
         yield from filter(None, (call.blob for call in event.reply.calls))

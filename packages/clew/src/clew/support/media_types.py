@@ -20,6 +20,17 @@ _BEGINNINGS: Final = (
 _IN_RIFF: Final = {b"WEBP": ("image/webp",), b"WAVE": ("audio/wav", "audio/x-wav")}
 """Kinds of RIFF files, which say it after the first eight bytes."""
 
+_AS_MP3: Final = ("audio/mpeg", "audio/mp3")
+
+KINDS: Final = frozenset(
+    {
+        *(kind for _, kind in _BEGINNINGS),
+        *_AS_MP3,
+        *(kind for of in _IN_RIFF.values() for kind in of),
+    }
+)
+"""The media types that `kinds_of` tells by the bytes."""
+
 
 def kinds_of(data: bytes) -> tuple[str, ...]:
     """The media types that may name such bytes, the usual one first; none where they are others.
@@ -29,10 +40,10 @@ def kinds_of(data: bytes) -> tuple[str, ...]:
     if data[:4] == b"RIFF":
         return _IN_RIFF.get(data[8:12], ())
     if data[:1] == b"\xff" and data[1:2] in {b"\xfb", b"\xf3", b"\xf2"}:
-        return ("audio/mpeg", "audio/mp3")
+        return _AS_MP3
     kind = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
     if kind == "audio/mpeg":
-        return (kind, "audio/mp3")
+        return _AS_MP3
     return () if kind is None else (kind,)
 
 

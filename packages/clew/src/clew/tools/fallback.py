@@ -10,6 +10,7 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import stoppable
+from clew.core.attachments import has_attachments, taken_out
 from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
 from clew.core.interfaces import (
     CALL,
@@ -22,7 +23,6 @@ from clew.core.interfaces import (
     Tool,
     ToolSpec,
 )
-from clew.core.pictures import has_pictures, taken_out
 from clew.core.received import renamed
 from clew.core.trajectory import Call, Trajectory
 from clew.deps.parameters import context_parameter
@@ -276,7 +276,7 @@ async def _called(tool: Tool, args: dict[str, Json], key: str) -> Any:
     value: Any = tool.call(copied(args), key)
     if hasattr(value, "__await__"):
         value = await value
-    if tool.result is None or isinstance(value, Verdict) or has_pictures(value):
+    if tool.result is None or isinstance(value, Verdict) or has_attachments(value):
         return value
     if isinstance(value, Observation) and not value.ok:
         return value
@@ -295,8 +295,8 @@ def _noted(value: Any, tool: Tool, note: str) -> Observation:
     if isinstance(value, Observation):
         observation = value
     else:
-        content, images = taken_out(value)
-        observation = Observation(content=content, images=images, trust=tool.trust)
+        content, attachments = taken_out(value)
+        observation = Observation(content=content, attachments=attachments, trust=tool.trust)
     fields: Json = {"note": note, "result": observation.content}
     if isinstance(observation.content, str):
         fields = f"[{note}]\n{observation.content}" if observation.ok else observation.content

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from clew.core.attachments import readable_text
 from clew.core.codec import Codec, Describes
 from clew.core.events import FINISH, Json, Observation, Trust
 from clew.core.interfaces import CALL, Tool, ToolSpec
@@ -130,13 +131,14 @@ def read_more(
         best = _best(list(_pieces(trajectory, call)), query)
         text = "\n\n".join(piece.line for piece in best) or f"{call.key} has no words of {query!r}"
         return Observation(content=text, trust=seen.trust)
-    if offset and offset >= len(seen.text):
-        raise ToolError(f"{call.key} has {len(seen.text):,} characters: choose an offset below")
-    end = min(offset + page, len(seen.text))
-    rest = f'; go on with read_more("{call.key}", offset={end})' if end < len(seen.text) else ""
+    text = readable_text(seen)
+    if offset and offset >= len(text):
+        raise ToolError(f"{call.key} has {len(text):,} characters: choose an offset below")
+    end = min(offset + page, len(text))
+    rest = f'; go on with read_more("{call.key}", offset={end})' if end < len(text) else ""
     mark = f", {REWOUND}" if _rewound(trajectory, call) else ""
-    head = f"[{call.key}{mark}, characters {offset:,} to {end:,} of {len(seen.text):,}{rest}]"
-    return Observation(content=f"{head}\n{seen.text[offset:end]}", trust=seen.trust)
+    head = f"[{call.key}{mark}, characters {offset:,} to {end:,} of {len(text):,}{rest}]"
+    return Observation(content=f"{head}\n{text[offset:end]}", trust=seen.trust)
 
 
 def recall(trajectory: Trajectory, query: str) -> Observation:
@@ -167,7 +169,7 @@ def _rewound(trajectory: Trajectory, call: Call) -> bool:
 
 def _pieces(trajectory: Trajectory, call: Call) -> Iterator[RecalledPiece]:
     seen, rewound = call.observation or Observation(), _rewound(trajectory, call)
-    text, at = seen.text, 0
+    text, at = readable_text(seen), 0
     while at < len(text):
         end = at + _PIECE
         if end < len(text) and (cut := _END.search(text, at + _PIECE // 2, end)) is not None:

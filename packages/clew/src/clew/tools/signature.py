@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final, Union
 
 import msgspec
 
-from clew.core.events import Image, Json, Observation, Verdict, encode
+from clew.core.attachments import has_attachments
+from clew.core.events import Audio, File, Image, Json, Observation, Verdict, encode
 from clew.core.interfaces import CALL, Parameters
-from clew.core.pictures import has_pictures
 from clew.deps.parameters import ContextParameter, deps_kind
 from clew.deps.run_context import RunContext, call_context
 from clew.support.error_text import described
@@ -32,7 +32,8 @@ _VARIADIC: Final = (
     inspect.Parameter.VAR_KEYWORD,
     inspect.Parameter.POSITIONAL_ONLY,
 )
-_BESIDE_RESULT: Final = (Observation, Verdict, Image)
+_ATTACHMENTS: Final = (Image, Audio, File)
+_BESIDE_RESULT: Final = (Observation, Verdict, *_ATTACHMENTS)
 """What a function may return beside its result."""
 _SAYS_NOTHING: Final = (
     Any,
@@ -42,7 +43,7 @@ _SAYS_NOTHING: Final = (
     type(None),
     Observation,
     Verdict,
-    Image,
+    *_ATTACHMENTS,
     inspect.Signature.empty,
 )
 
@@ -135,7 +136,7 @@ def returned(name: str, value: Any, tuples: Any = None) -> Any:
     `tuples` is the type of its result if there are named tuples in it: those are objects in JSON.
     What JSON cannot carry becomes an observation that says so; the call is done all the same.
     """
-    if isinstance(value, Observation | Verdict) or has_pictures(value):
+    if isinstance(value, Observation | Verdict) or has_attachments(value):
         return value
     try:
         as_json = plain(value)
@@ -250,22 +251,22 @@ def _result(kind: Any, name: str) -> tuple[Parameters | None, Any]:
         parts = [part for part in typing.get_args(kind) if part not in _BESIDE_RESULT]
         kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
-    if bare in _SAYS_NOTHING or mentions_pictures(bare):  # its schema would be that of the bytes
+    if bare in _SAYS_NOTHING or mentions_attachments(bare):  # its schema would be that of the bytes
         return None, None
     schema = schema_of(kind, f"function {name}, return type", "serialization")
     return schema, kind if "$defs" in schema and any(named_tuples([kind])) else None
 
 
-def mentions_pictures(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether values of the type may have pictures in them."""
-    if kind is Image:
+def mentions_attachments(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
+    """Whether values of the type may have pictures, recordings or files in them."""
+    if kind in _ATTACHMENTS:
         return True
     bare: Any = kind
     if isinstance(kind, type) and bare not in seen:
         seen |= {bare}
-        if any(mentions_pictures(each, seen) for each in _fields_of(bare)):
+        if any(mentions_attachments(each, seen) for each in _fields_of(bare)):
             return True
-    return any(mentions_pictures(each, seen) for each in typing.get_args(kind))
+    return any(mentions_attachments(each, seen) for each in typing.get_args(kind))
 
 
 def _fields_of(kind: Any) -> list[Any]:

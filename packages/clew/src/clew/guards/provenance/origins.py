@@ -8,6 +8,7 @@ record as it is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from clew.core.attachments import readable_text
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -341,7 +342,8 @@ class Origins:
         else:
             self._learn(result, clean=clean, own=own)
         if tool.labels.secret:
-            texts = (it for it in leaves(observation.content) if isinstance(it, str))
+            texts = [it for it in leaves(observation.content) if isinstance(it, str)]
+            texts += [each.text for each in observation.attachments if each.text]
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
 
     def _name_source(self, result: Result, text: str) -> None:
@@ -422,10 +424,11 @@ class Origins:
 
 def _as_read(seen: Observation) -> str:
     """The text of a result, and that of its values where JSON writes signs in them otherwise."""
+    text = readable_text(seen) if seen.attachments else seen.text
     if isinstance(seen.content, str) or "\\" not in seen.text:
-        return seen.text
+        return text
     texts = [it for it in leaves(seen.content) if isinstance(it, str)]
-    return "\n".join((seen.text, *texts))
+    return "\n".join((text, *texts))
 
 
 def _is_own(tool: ToolSpec, seen: Observation) -> bool:

@@ -115,8 +115,9 @@ class MessagesApi:
     settings: ModelSettings
     hint: str = "that of a server of Anthropic's Messages API"
     takes: frozenset[str] = TAKES
+    in_results: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"thinking", "moved", "unsigned", "signed", "images"})
-    repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought"}
+    repairs: frozenset[str] = ON_PARTS | LEVELS | {"thought", "apart"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
 
     def __post_init__(self) -> None:

@@ -18,10 +18,11 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.core.attachments import file_name
 from clew.core.events import Attachment, File, Json, RawCall, encode
 from clew.core.interfaces import Part, Prompt, ToolSpec
 from clew.models.anthropic.schema import input_schema
-from clew.models.attachments import NOTHING, base64_of, file_name, split_attachments
+from clew.models.attachments import NOTHING, base64_of, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.tool_names import NameRules, Toolbox, described
@@ -246,11 +247,19 @@ def _user_blocks(part: Part, ids: Mapping[str, str], *, sees: bool) -> bytes:
     """The blocks of what was said to the model; empty where that was nothing."""
     if part.role == "tool":
         id_ = ids.get(part.call_id, part.call_id)
-        result: dict[str, Json] = {"type": "tool_result", "tool_use_id": id_}
-        return encode(result | ({"content": part.text} if part.text.strip() else {}))
+        return encode({"type": "tool_result", "tool_use_id": id_} | _result(part, sees=sees))
     text, visible = split_attachments(part, TAKES if sees else NOTHING)
     blocks = [_texts([text]), *(encode(_attachment(each)) for each in visible)]
     return b",".join(filter(None, blocks))
+
+
+def _result(part: Part, *, sees: bool) -> dict[str, Json]:
+    """The content of a result: text, or blocks where it shows something; none where it is blank."""
+    text, visible = split_attachments(part, TAKES if sees else NOTHING)
+    if not visible:
+        return {"content": text} if text.strip() else {}
+    words: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
+    return {"content": [*words, *map(_attachment, visible)]}
 
 
 def _texts(texts: Iterable[str]) -> bytes:

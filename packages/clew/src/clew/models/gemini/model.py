@@ -17,8 +17,9 @@ import msgspec
 
 from clew.core.events import encode
 from clew.core.interfaces import Part, Prompt
-from clew.models.attachments import NOT_TAKEN
+from clew.models.attachments import NOT_TAKEN, NOTHING
 from clew.models.gemini.prompt import (
+    IN_RESULTS,
     NAMES,
     STOPS,
     TAKES,
@@ -125,7 +126,7 @@ class GeminiApi:
     hint: str = "that of the Gemini API, without its version (no /v1 at the end)"
     takes: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "stand-in", "images"})
-    repairs: frozenset[str] = LEVELS | {"text"}
+    repairs: frozenset[str] = LEVELS | {"text", "apart"}
     _boxes: ToolNameMap = field(default_factory=lambda: ToolNameMap(NAMES, declare))
     _sent: set[str] = field(default_factory=set[str])
 
@@ -135,6 +136,11 @@ class GeminiApi:
         self._signs = UNSIGNED.match(self.model) is None
         told = {"thinkingConfig", "thinking_config"} & self.settings.extra.keys()
         self._thinks = not told and UNTHINKING.match(self.model) is None
+
+    @property
+    def in_results(self) -> frozenset[str]:
+        """What the result of a call may show: nothing, before Gemini 3."""
+        return IN_RESULTS if self._signs else NOTHING
 
     def with_settings(self, settings: ModelSettings) -> "GeminiApi":
         return replace(self, settings=settings)

@@ -20,6 +20,9 @@ from clew.models.tool_names import NameRules, Toolbox, described
 TAKES: Final = frozenset({"image/", "audio/", "application/pdf"})
 """Attachments that a content may show."""
 
+IN_RESULTS: Final = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})
+"""Attachments that the result of a call may show, from Gemini 3 on."""
+
 STOPS: Final = 5
 """How many stop sequences the API takes."""
 
@@ -86,7 +89,10 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> b
     `wire` is what the same model sent, or None.
     """
     if part.role == "tool":
-        made = {"name": box.alias(part.name), "response": {"output": part.text}}
+        text, visible = split_attachments(part, IN_RESULTS if how.sees else NOTHING)
+        made: dict[str, Json] = {"name": box.alias(part.name), "response": {"output": text}}
+        if visible:
+            made["parts"] = [_attachment(each) for each in visible]
         answer = {"functionResponse": made | ({"id": part.call_id} if how.ids else {})}
         return encode(answer)
     if part.role != "assistant":

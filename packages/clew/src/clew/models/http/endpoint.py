@@ -150,6 +150,11 @@ class Api(Protocol):
         ...
 
     @property
+    def in_results(self) -> frozenset[str]:
+        """Of these, what the results of calls may show; the rest follows in a message."""
+        ...
+
+    @property
     def understood(self) -> frozenset[str]:
         """Of what `degrade` names, that which is about things that were said, not the server."""
         ...
@@ -243,7 +248,7 @@ class Endpoint:
         self._left_out = LeftOut(
             self.info.name, api.understood, family(self.info.name) & api.repairs
         )
-        self._history = History()
+        self._history = History(api.takes, api.in_results)
 
     def with_settings(self, settings: ModelSettings) -> "Endpoint":
         """The model with these settings over its own; both keep one pace.

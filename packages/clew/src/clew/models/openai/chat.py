@@ -13,7 +13,7 @@ except ModuleNotFoundError as missing:
 
 from clew.core.events import Json, Wire, encode
 from clew.core.interfaces import Part, Prompt
-from clew.models.attachments import NOT_TAKEN
+from clew.models.attachments import NOT_TAKEN, NOTHING
 from clew.models.history import IN_CHAT
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError
@@ -109,6 +109,7 @@ class ChatApi:
     settings: ModelSettings
     hint: str = "that of a Chat Completions server (most end in /v1)"
     takes: frozenset[str] = TAKES
+    in_results: frozenset[str] = NOTHING
     understood: frozenset[str] = frozenset({"images", "wire"})
     repairs: frozenset[str] = IN_CHAT
     _wired: set[str] = field(default_factory=set[str])

@@ -6,9 +6,10 @@ Format: https://platform.openai.com/docs/api-reference/chat/create
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from clew.core.attachments import file_name
 from clew.core.events import Attachment, Audio, Image, Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
-from clew.models.attachments import NOTHING, base64_of, data_url, file_name, split_attachments
+from clew.models.attachments import NOTHING, base64_of, data_url, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
@@ -74,7 +75,8 @@ def message(
     """
     if part.role == "tool":
         id_ = IDS.legal(part.call_id)
-        return encode({"role": "tool", "tool_call_id": id_, "content": part.text})
+        text, _ = split_attachments(part, NOTHING)  # it takes text alone
+        return encode({"role": "tool", "tool_call_id": id_, "content": text})
     if part.role != "assistant":
         return encode({"role": part.role, "content": content(part, sees=sees)})
     kept = _wire_message(wire)

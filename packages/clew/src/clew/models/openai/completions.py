@@ -85,6 +85,7 @@ class CompletionsApi:
     settings: ModelSettings
     hint: str = "that of a server with completions (most end in /v1)"
     takes: frozenset[str] = NOTHING
+    in_results: frozenset[str] = NOTHING
     understood: frozenset[str] = frozenset()
     repairs: frozenset[str] = frozenset()  # it knows no roles, no calls and no tools
 

@@ -86,8 +86,9 @@ class ResponsesApi:
     settings: ModelSettings
     hint: str = "that of a server of the Responses API (most end in /v1)"
     takes: frozenset[str] = TAKES
+    in_results: frozenset[str] = TAKES
     understood: frozenset[str] = frozenset({"wire", "images"})
-    repairs: frozenset[str] = ON_PARTS | LEVELS
+    repairs: frozenset[str] = ON_PARTS | LEVELS | {"apart"}
     _formed: bool = False
 
     def __post_init__(self) -> None:

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.core.attachments import file_name
 from clew.core.events import Attachment, File, Json, RawCall, Wire, encode
 from clew.core.interfaces import Part, ToolSpec
-from clew.models.attachments import NOTHING, data_url, file_name, split_attachments
+from clew.models.attachments import NOTHING, data_url, split_attachments
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool
 from clew.models.tool_names import Ids, Toolbox, arguments, described
@@ -68,13 +69,9 @@ def declare_openai(tool: ToolSpec, alias: str) -> Json:
 def items(part: Part, box: Toolbox, wire: Wire | None, *, sees: bool) -> bytes:
     """One part as items, with commas between. `wire` is what the same model sent, or None."""
     if part.role == "tool":
-        entries: list[Json] = [
-            {
-                "type": "function_call_output",
-                "call_id": IDS.legal(part.call_id),
-                "output": part.text,
-            }
-        ]
+        output = _content(part, sees=sees)
+        id_ = IDS.legal(part.call_id)
+        entries: list[Json] = [{"type": "function_call_output", "call_id": id_, "output": output}]
     elif part.role != "assistant":
         entries = [{"role": part.role, "content": _content(part, sees=sees)}]
     elif (kept := _wire_items(part, wire)) is None:
