@@ -89,8 +89,8 @@ def pieces(part: Part, box: Toolbox, wire: Wire | None, how: RequestWriter) -> b
     `wire` is what the same model sent, or None.
     """
     if part.role == "tool":
-        text, visible = split_attachments(part, IN_RESULTS if how.sees else NOTHING)
-        made: dict[str, Json] = {"name": box.alias(part.name), "response": {"output": text}}
+        output, visible = split_attachments(part, IN_RESULTS if how.sees else NOTHING)
+        made: dict[str, Json] = {"name": box.alias(part.name), "response": {"output": output}}
         if visible:
             made["parts"] = [_attachment(each) for each in visible]
         answer = {"functionResponse": made | ({"id": part.call_id} if how.ids else {})}
