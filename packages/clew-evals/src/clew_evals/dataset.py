@@ -112,7 +112,7 @@ def _case(line: bytes, folder: str) -> Case:
         raise _Wrong(f"the id {case.id!r} has space around it, or characters that nobody sees")
     check_gold(case.gold, folder)
     for name in case.attachments:
-        attach(Path(folder, name))
+        attach(name, folder=folder)
     return case
 
 

@@ -75,7 +75,7 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
 def _question(trial: Trial, plan: Plan) -> Question:
     """What is asked: words alone, or what is attached and words."""
     case, folder = trial.case, plan.world.folder
-    return [*map(attach, map(folder.joinpath, case.attachments)), case.question]
+    return [*(attach(name, folder=folder) for name in case.attachments), case.question]
 
 
 async def _ran(

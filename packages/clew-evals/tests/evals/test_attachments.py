@@ -63,7 +63,7 @@ async def test_each_run_is_asked_with_them(tmp_path: Path, votes: int) -> None:
     ("name", "why"),
     [
         ("gone.png", "cannot be attached: No such file"),
-        ("../x", "cannot be attached"),
+        ("../x", "is not in the folder"),
         (".", "is no file"),
     ],
 )

@@ -13,10 +13,9 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from clew import Audio, ConfigError, File, Image, Observation
-from clew.core.events import Attachment, Code
+from clew.core.events import Code
 from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
-from clew.support.media_types import KINDS
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.tools.schema import linear_validator
@@ -143,10 +142,10 @@ def _misfit(schema: Json, raw: dict[str, Json]) -> list[str]:
     return []
 
 
-def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Attachment, ...]]:
+def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image | Audio | File, ...]]:
     """Blocks of content as text, and as pictures, recordings and files."""
     lines: list[str] = []
-    attachments: list[Attachment] = []
+    attachments: list[Image | Audio | File] = []
     for block in blocks:
         match block:
             case str():
@@ -178,10 +177,11 @@ def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Attachment, ...]]:
 
 def _attached(
     resource: types.TextResourceContents | types.BlobResourceContents,
-) -> list[Attachment]:
+) -> list[Image | Audio | File]:
     """A resource that is a picture, a recording or a PDF; none where it is a text or unknown."""
     kind = (resource.mime_type or "").partition(";")[0].strip().lower()
-    if isinstance(resource, types.TextResourceContents) or kind not in KINDS:
+    known = kind.startswith(("image/", "audio/")) or kind == "application/pdf"
+    if isinstance(resource, types.TextResourceContents) or not known:
         return []
     if (data := _decoded(resource.blob)) is None:
         return []

@@ -195,9 +195,9 @@ def test_what_a_record_leaves_out_stays_what_it_was(name: str) -> None:
     found: dict[str, Any] = {}
     for field in fields:
         if field.default_factory is not msgspec.NODEFAULT:
-            found[field.name] = field.default_factory()
+            found[field.encode_name] = field.default_factory()
         elif field.default is not msgspec.NODEFAULT:
-            found[field.name] = field.default
+            found[field.encode_name] = field.default
     assert found == DEFAULTS[name]
 
 

@@ -14,6 +14,7 @@ from clew.agent_files import agent_named
 from clew.interfaces import EFFECTFUL, Json
 from clew.support.settings import check_fields
 from clew.tools.finish import answer_schema
+from clew_mcp.serve.questions import question_schema
 
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MAX_NAMED_TOOLS: Final = 12
@@ -90,20 +91,7 @@ class ServedAgent:
         return types.Tool(
             name=self.name,
             description=self.description or self._default_description(),
-            input_schema={
-                "type": "object",
-                "properties": {
-                    "question": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": longest,
-                        "description": "What to find out or to do, with everything that must be "
-                        "known for it.",
-                    }
-                },
-                "required": ["question"],
-                "additionalProperties": False,
-            },
+            input_schema=question_schema(longest),
             output_schema=output_schema(self.agent),
             annotations=types.ToolAnnotations(read_only_hint=not acts),
             execution=types.ToolExecution(task_support="optional"),

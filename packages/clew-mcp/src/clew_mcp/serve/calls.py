@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from clew import ConfigError, Entry, PendingApproval, Trajectory, result_of
+from clew import ConfigError, Entry, PendingApproval, Question, Trajectory, result_of
 from clew.interfaces import Thought
 from clew_mcp.serve.approvals import (
     apply_response,
@@ -22,6 +22,7 @@ from clew_mcp.serve.approvals import (
     can_ask,
     input_requests,
 )
+from clew_mcp.serve.questions import is_asked, read_question
 from clew_mcp.serve.results import error_result, failure_result, result_of_run
 from clew_mcp.serve.runs import ClientRuns
 from clew_mcp.serve.tasks import RELATED, TASKS_IN_CORE, declares_tasks, state_of
@@ -105,23 +106,15 @@ def _key(ctx: Context, request: types.RequestId) -> _Key:
     return (0 if stateless else id(ctx.session.client_params), request)
 
 
-def _parse_question(runs: ClientRuns, params: types.CallToolRequestParams) -> str:
+def _parse_question(runs: ClientRuns, params: types.CallToolRequestParams) -> Question:
     """The question of a call. Raises `MCPError` for an unknown tool, `ConfigError` for the rest."""
     if params.name not in runs.agents:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-    arguments = dict(params.arguments or {})
-    question = arguments.pop("question", None)
-    if not isinstance(question, str) or arguments:
-        message = "give one argument, the text `question`"
-        raise ConfigError(message)
-    if len(question) > runs.longest:
-        message = f"the question has {len(question):,} characters, and may have {runs.longest:,}"
-        raise ConfigError(message)
-    return question
+    return read_question(params.arguments or {}, runs.longest)
 
 
 async def _continue_run(
-    runs: ClientRuns, params: types.CallToolRequestParams, question: str
+    runs: ClientRuns, params: types.CallToolRequestParams, question: Question
 ) -> str:
     """The run that a repeated call continues, after applying the answers that it carries.
 
@@ -129,7 +122,7 @@ async def _continue_run(
     same question to the same tool would not.
     """
     record, served = await runs.find(params.request_state or "")
-    if served.name != params.name or record.goal != question:
+    if served.name != params.name or not is_asked(record.started, question):
         message = "the request state is of another call"
         raise ConfigError(message)
     waiting = (await state_of(runs, record.run_id)).waiting

@@ -43,7 +43,7 @@ async def list_resources(
 
 def _resource(info: RunInfo) -> types.Resource:
     begun = summary(info)
-    goal = one_line(begun.started.goal, _MAX_QUESTION_CHARS) if begun is not None else ""
+    goal = one_line(begun.started.words, _MAX_QUESTION_CHARS) if begun is not None else ""
     return types.Resource(
         uri=f"clew://runs/{info.run_id}",
         name=info.run_id,

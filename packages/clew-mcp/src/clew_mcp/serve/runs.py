@@ -10,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from clew import ConfigError, Entry, StoreError, Trajectory, follow, read, submit
+from clew import ConfigError, Entry, Question, StoreError, Trajectory, follow, read, submit
 from clew.agent.approvals import cancel
 from clew.concurrency.tasks import one_error
 from clew.core.inbox import words_in
@@ -44,7 +44,7 @@ class ClientRuns:
     _trouble: dict[str, str] = field(default_factory=dict[str, str])
     _news: anyio.Event = field(default_factory=anyio.Event)
 
-    async def begin(self, name: str, question: str) -> str:
+    async def begin(self, name: str, question: Question) -> str:
         """Create a run for the worker, on disk, and return its id.
 
         The id is hard to guess, since anyone who knows it may ask for the answer.

@@ -152,6 +152,6 @@ def _summary(info: RunInfo, run: Summary) -> RunSummary:
 
 
 def title_of(started: Started) -> str:
-    """What a run is called in a listing."""
-    lines = started.goal.strip().splitlines() or [""]
+    """What a run is called in a listing: by its own words, or by what is attached without any."""
+    lines = started.words.strip().splitlines() or [""]
     return started.labels.get("title") or cut(lines[0], MAX_TITLE)

@@ -48,7 +48,7 @@ async def _runs(store: str | None) -> list[CompletionItem]:
         items: list[CompletionItem] = []
         for info in await opened.runs(OFFERED):
             if (run := summary(info)) is not None and not wrong_id(info.run_id):
-                goal = one_line(inert(run.started.goal), MAX_QUESTION_CHARS)
+                goal = one_line(inert(run.started.words), MAX_QUESTION_CHARS)
                 items.append(CompletionItem(info.run_id, help=goal))
         return items
 

@@ -178,7 +178,7 @@ def _described(info: RunInfo, fork_of: dict[str, Json] | None) -> dict[str, Json
         "entries": info.entries,
         "fork_of": fork_of,
         "parent": "" if fork_of or run is None else run.started.parent,
-        "question": "" if run is None else run.started.goal,
+        "question": "" if run is None else run.started.words,
         "labels": {} if run is None else {**run.started.labels},
         "owner": "" if run is None else run.started.owner,
         "session": session_of(info.run_id),

@@ -119,9 +119,9 @@ class Native:
         raw = _raw_calls(step, prefix)
         parts = [Part("assistant", thought.text, calls=raw, wire=wire)]
         for call, made in zip(step.calls, raw, strict=True):
-            shown = () if call.observation is None else call.observation.attachments
+            attached = () if call.observation is None else call.observation.attachments
             parts.append(
-                Part("tool", _result(call), call_id=made.id, name=made.name, attachments=shown)
+                Part("tool", _result(call), call_id=made.id, name=made.name, attachments=attached)
             )
         return parts
 

@@ -122,9 +122,9 @@ def _blocks(where: str, content: Any) -> list[Mapping[str, Any]]:
 
 def _result(where: str, content: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Attachment, ...]]:
     parts = [_part(f"{where}.content[{at}]", block) for at, block in enumerate(content)]
-    shown = tuple(part for part in parts if not isinstance(part, Text) and part.data)
+    attachments = tuple(part for part in parts if not isinstance(part, Text) and part.data)
     told = (part.text for part in parts if isinstance(part, Text) or not part.data)
-    return "\n".join(told), shown
+    return "\n".join(told), attachments
 
 
 def _words(where: str, block: Mapping[str, Any]) -> str:

@@ -519,6 +519,13 @@ class Started(Event, frozen=True):
         return text_of(self.question)
 
     @property
+    def words(self) -> str:
+        """The question without what is attached; names or media types where that is all of it."""
+        words = [part.text for part in self.question if isinstance(part, Text)]
+        attached = (getattr(part, "name", "") or part.media_type for part in self.attachments)
+        return "\n\n".join(filter(str.strip, words)) or ", ".join(attached)
+
+    @property
     def attachments(self) -> tuple[Attachment, ...]:
         """What stands in the question beside words."""
         return attachments_of(self.question)

@@ -15,6 +15,7 @@ import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -102,11 +103,15 @@ class History:
 
     def repaired(self, prompt: Prompt, repairs: frozenset[str]) -> Prompt:
         """The prompt with these repairs; the very same one where nothing has to be changed."""
-        if self.takes and "images" not in repairs and any(map(_ATTACHMENTS, prompt)):
+        if (
+            self.takes
+            and "images" not in repairs
+            and any(map(_ATTACHMENTS, chain(prompt.head, prompt.parts)))
+        ):
             inside = frozenset[str]() if "apart" in repairs else self.in_results
             head, steps = (
-                self._shown_apart(prompt.head, inside),
-                self._shown_apart(prompt.parts, inside),
+                self._attachments_apart(prompt.head, inside),
+                self._attachments_apart(prompt.parts, inside),
             )
             prompt = msgspec.structs.replace(prompt, head=tuple(head), parts=steps)
         if not repairs & ON_PARTS:
@@ -127,7 +132,7 @@ class History:
         head, steps, tail = sections
         return msgspec.structs.replace(prompt, head=tuple(head), parts=steps, tail=tuple(tail))
 
-    def _shown_apart(self, parts: Sequence[Part], inside: frozenset[str]) -> Sequence[Part]:
+    def _attachments_apart(self, parts: Sequence[Part], inside: frozenset[str]) -> Sequence[Part]:
         """The parts with what no result may show in messages behind those of its step."""
         made: list[Part] = []
         waiting: list[Part] = []
@@ -136,8 +141,8 @@ class History:
                 made += waiting
                 waiting = []
             elif part.attachments:
-                part, shown = self._split(part, inside)  # noqa: PLW2901 - from here on it is that
-                waiting += [shown] if shown.attachments else []
+                part, outside = self._split(part, inside)  # noqa: PLW2901 - from here on it is that
+                waiting += [outside] if outside.attachments else []
             made.append(part)
         made += waiting
         return parts if all(map(operator.is_, parts, made)) else made
@@ -146,14 +151,14 @@ class History:
         """A result with what may stand in it, or is told in words; and a message with the rest."""
         known = self._apart.get(part)
         if known is None or known[0] != inside:
-            shown: list[Attachment] = []
+            outside: list[Attachment] = []
             rest: list[Attachment] = []
             for each in part.attachments:
                 taken = each.media_type.startswith(tuple(self.takes))
                 stays = not taken or each.media_type.startswith(tuple(inside))
-                (rest if stays else shown).append(each)
-            told = _copy(part, attachments=tuple(rest)) if shown else part
-            message = Part("user", f"Shown by {part.name}:", attachments=tuple(shown))
+                (rest if stays else outside).append(each)
+            told = _copy(part, attachments=tuple(rest)) if outside else part
+            message = Part("user", f"Shown by {part.name}:", attachments=tuple(outside))
             known = self._apart[part] = (inside, told, message)
         return known[1:]
 

@@ -14,17 +14,19 @@ MAX_CHARS: Final = 100_000
 """So much of a file's text goes with a question; more is to be searched."""
 
 
-def attach(path: str | Path, text: str = "") -> Image | Audio | File:
+def attach(
+    path: str | Path, text: str = "", *, folder: str | Path | None = None
+) -> Image | Audio | File:
     """Read a file to go with a question: a picture, a recording, a PDF or a text.
 
     `text` says what a picture shows or what is spoken, for models that take neither. What a PDF or
-    a text says is read from it. Raises `ConfigError` if the file cannot be read, is too large, or
-    is of another kind.
+    a text says is read from it. A path is relative to `folder`, if there is one, and may not lead
+    out of it. Raises `ConfigError` if the file cannot be read, is too large, or is of another kind.
     """
     where = cast("object", path)
     if not isinstance(where, str | Path) or "\0" in str(where):
         raise ConfigError(f"{short_repr(path)} names no file: attach one")
-    file = Path(path)
+    file = Path(path) if folder is None else _inside(Path(folder), path)
     data = _bytes(file)
     kind = next(iter(kinds_of(data)), "")
     if kind.startswith("image/"):
@@ -34,6 +36,18 @@ def attach(path: str | Path, text: str = "") -> Image | Audio | File:
     if kind:
         return File(kind, data, text or _pdf_text(file), name=file.name)
     return File("text/plain", text=text or _text(file, data), name=file.name)  # secrets in it count
+
+
+def _inside(folder: Path, path: str | Path) -> Path:
+    """The file of a folder, wherever links lead."""
+    file = folder / path
+    try:
+        inside = file.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:  # a link to itself
+        raise ConfigError(f"{file} cannot be attached: {error}") from error
+    if not inside:
+        raise ConfigError(f"{path} is not in the folder {folder}: put the file there")
+    return file
 
 
 def _bytes(file: Path) -> bytes:
@@ -64,7 +78,10 @@ def _pdf_text(file: Path) -> str:
 
 
 def _text(file: Path, data: bytes) -> str:
-    seen = survey(file)
+    try:
+        seen = survey(file)
+    except OSError as error:  # it is gone since its bytes were read
+        raise ConfigError(f"{file} cannot be attached: {error.strerror or error}") from error
     if not seen.encoding:
         message = f"{file} is none of these: PNG, JPEG, GIF, WebP, WAV, MP3, Ogg, FLAC, PDF, text"
         raise ConfigError(message)
