@@ -127,7 +127,7 @@ def test_pictures_and_items_of_a_provider_are_named() -> None:
     @tool(effect="read")
     def look() -> Image:
         """Look."""
-        return Image("image/png", b"png")
+        return Image("image/png", b"\x89PNG\r\n\x1a\n")
 
     wire = Wire("scripted", "test", {"signature": "abc"})
     first = ScriptedModel([]).written(act("look"), 1)

@@ -140,7 +140,8 @@ class TestReserving:
         @tool(effect="read")
         def read_all(page: int) -> Any:
             """Read a page."""
-            return Observation(content="word " * 8_000, attachments=(Image("image/png", b"x"),))
+            picture = Image("image/png", b"\x89PNG\r\n\x1a\n")
+            return Observation(content="word " * 8_000, attachments=(picture,))
 
         script = [act("read_all", page=1), say("done")]
         model = costing(Usage(input=500, output=50), script=script)

@@ -178,7 +178,7 @@ async def test_what_the_other_found_may_be_cited() -> None:
     pair = with_fallback(made("web", DOWN), made("wiki", found, trust="trusted"))
     observation, _, _ = await called(pair)
     assert observation.evidence == (piece,)
-    picture = Image("image/png", b"\x89PNG", text="a chart")
+    picture = Image("image/png", b"\x89PNG\r\n\x1a\n", text="a chart")
     observation, _, _ = await called(with_fallback(made("web", DOWN), made("wiki", picture)))
     assert observation.attachments[0].data == picture.data
     assert observation.text.endswith("a chart")
@@ -232,7 +232,7 @@ async def test_results_are_held_against_their_own_schemas() -> None:
     pair = with_fallback(made("web", DOWN), made("wiki", given, result=number))
     observation, _, _ = await called(pair)
     assert observation.code == "bad_output"
-    for fine in ({"n": 6}, Observation(content={"n": 6}), Image("image/png", b"\x89")):
+    for fine in ({"n": 6}, Observation(content={"n": 6}), Image("image/png", b"\x89PNG\r\n\x1a\n")):
         right = with_fallback(made("web", fine, result=number), made("wiki", ""))
         assert (await called(right))[0].ok
     strange = with_fallback(made("web", object(), result=number), made("wiki", ""))

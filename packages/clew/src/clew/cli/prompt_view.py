@@ -44,8 +44,8 @@ def _parts(label: str, parts: Iterable[Part]) -> Iterator[str]:
             yield part.text
         for call in part.calls:
             yield f"[call {call.id}: {call.name} {call.arguments or ''}]"
-        for image in part.attachments:
-            yield f"[image: {image.media_type}, blob {image.blob}]"
+        for each in part.attachments:
+            yield f"[{type(each).__name__.lower()}: {each.media_type}, blob {each.blob}]"
         if part.wire is not None and part.wire.items is not None:
             yield f"[items of {part.wire.provider} for {part.wire.model}: see --json]"
 

@@ -136,7 +136,7 @@ def observed(
         text = f"{tool.name} returned {wrong}"
         return failed(tool, call, "bad_output", text, "done", short_repr(type(value)))
     try:
-        returned = _without_unfit(tool, returned)
+        returned = _without_unfit(tool, returned) if returned.attachments else returned
         content = plain(returned.content)
         returned = _with_plain_evidence(returned) if returned.evidence else returned
         size = _size(returned, content)
