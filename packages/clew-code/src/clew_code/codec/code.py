@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -17,6 +18,7 @@ from clew.codecs import prompt_texts
 from clew.codecs.text_codec import (
     INVENTED,
     Grammar,
+    ReadPiece,
     StreamEnd,
     TextCodec,
     UnreadableError,
@@ -46,6 +48,7 @@ from clew.interfaces import (
     encode,
 )
 from clew.support.json_arguments import unfit
+from clew_code.codec.code_values import CodeReader
 from clew_code.codec.fenced_answers import is_answer, is_labelled, is_text
 from clew_code.codec.functions import (
     function_name,
@@ -211,6 +214,11 @@ class Code(TextCodec):
             return end.ended
 
         return take
+
+    def value_reader(self, prompt_spec: PromptSpec) -> ReadPiece:
+        """The program that a block is, or the answer, as it arrives."""
+        pieces = Pieces()
+        return CodeReader(prompt_spec, pieces, _ANSWER, partial(_may_show, pieces)).feed
 
     def layout(self) -> prompt_texts.Syntax:
         return prompt_texts.Syntax(

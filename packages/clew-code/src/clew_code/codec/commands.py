@@ -14,6 +14,7 @@ from clew.codecs.prompt_texts import Labels, before_invented_tail
 from clew.codecs.text_codec import (
     HALF,
     TRAILING,
+    ReadPiece,
     TextCodec,
     UnreadableError,
     aloud,
@@ -49,11 +50,9 @@ from clew_code.codec.command_forms import (
     shaped,
     stands_twice,
 )
+from clew_code.codec.command_values import PLAIN, CommandReader
 
 __all__ = ["Command", "Commands"]
-
-_PLAIN: Final = re.compile(r"[ \t]*+@([\w./-]{1,64})[ \t]*+(?=\{)")
-"""How a call is written that has no form of its own, or does not fit it: `@tool {"a": 1}`."""
 
 _FENCE: Final = re.compile(rf"[ \t]*+{FENCE}[ \t]*+")
 _OUTER: Final = " \t\r\n`*_."
@@ -149,6 +148,12 @@ class Commands(TextCodec):
         """Show everything before an invented observation."""
         return stream_filter(self._labels, show)
 
+    def value_reader(self, prompt_spec: PromptSpec) -> ReadPiece:
+        """The value of the first command, as it arrives; nothing where the last one counts."""
+        if self.counts == "last":
+            return lambda _: ()
+        return CommandReader(prompt_spec, self.commands, self._labels).feed
+
     # ------------------------------------------------------------------------------- reading
 
     @property
@@ -167,7 +172,7 @@ class Commands(TextCodec):
             fitting = [
                 (one, match) for one in self.commands if (match := match_opening(one, text, at))
             ]
-            if fitting or _PLAIN.match(text, at):
+            if fitting or PLAIN.match(text, at):
                 yield _Start(at, tuple(one for one, _ in fitting))
             if fitting and complete:
                 newline = text.find("\n", end_of_command(*fitting[0], text))
@@ -199,7 +204,7 @@ class Commands(TextCodec):
                 return _ReadCall(
                     Action(command.tool, call_read.values), call_read.end, call_read.repairs
                 )
-        if start.commands or (plain := _PLAIN.match(text, start.at)) is None:
+        if start.commands or (plain := PLAIN.match(text, start.at)) is None:
             return None
         value = first_value(text[plain.end() :])
         if HALF in value.repairs and may_act(prompt_spec, plain[1]):

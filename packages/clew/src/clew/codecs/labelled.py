@@ -14,10 +14,12 @@ from clew.codecs.arguments import (
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.json_repair import UnreadableError
 from clew.codecs.labelled_step import DIALECTS, Dialect, labelled_step
+from clew.codecs.section_values import values_of_lines
 from clew.codecs.sections import Sections, sections
 from clew.codecs.stop_filter import stream_filter
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
+from clew.codecs.written_values import ReadPiece
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Json, Reply, encode
 from clew.core.interfaces import Calls, OnText, Part, ToolSpec
@@ -105,6 +107,10 @@ class Labelled(TextCodec):
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything before an invented observation or a second step."""
         return stream_filter(self.dialect.labels, show)
+
+    def value_reader(self, prompt_spec: PromptSpec) -> ReadPiece:
+        """The input of an action, or the answer, as it arrives."""
+        return values_of_lines(self.dialect, prompt_spec)
 
     def layout(self) -> prompt_texts.Syntax:
         words = self.dialect

@@ -12,10 +12,12 @@ from clew.codecs.call_marks import check_thought
 from clew.codecs.calls import CANONICAL_FINISH, bare_call, check_alone, read_call
 from clew.codecs.gbnf import Grammar, either, literal
 from clew.codecs.json_repair import UnreadableError
+from clew.codecs.section_values import values_of_calls
 from clew.codecs.sections import Sections, sections
 from clew.codecs.stop_filter import Labels, stream_filter
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
+from clew.codecs.written_values import ReadPiece
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import FINISH, Action, Reply, encode
 from clew.core.interfaces import Calls, OnText, Part, ToolSpec
@@ -95,6 +97,10 @@ class Paper(TextCodec):
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything before an invented observation or a second step."""
         return stream_filter(LABELS, show)
+
+    def value_reader(self, prompt_spec: PromptSpec) -> ReadPiece:
+        """What stands in the brackets, as it arrives."""
+        return values_of_calls(LABELS, prompt_spec)
 
     def layout(self) -> prompt_texts.Syntax:
         return prompt_texts.Syntax(

@@ -27,6 +27,7 @@ from clew.codecs.stop_filter import INVENTED, stream_filter
 from clew.codecs.stream_end import StreamEnd
 from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
+from clew.codecs.written_values import ReadPiece, ValuePiece, ValueReader
 from clew.core.codec import Parsed, PromptSpec
 from clew.core.events import Reply
 from clew.core.interfaces import Calls, Parameters, Part
@@ -69,9 +70,12 @@ __all__ = [
     "INVENTED",
     "TRAILING",
     "Grammar",
+    "ReadPiece",
     "StreamEnd",
     "TextCodec",
     "UnreadableError",
+    "ValuePiece",
+    "ValueReader",
     "aloud",
     "balanced",
     "check_thought",

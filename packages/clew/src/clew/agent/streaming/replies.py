@@ -1,8 +1,8 @@
 """A reply as it arrives: the words of its answer, and values as far as they have come.
 
 What a codec makes of a reply is known when all of it is there. Until then the texts and values in
-it are read here, in the native format and in that of JSON objects; of other formats, the words are
-shown as they come.
+it are read here: in the native format, in that of JSON objects, and in text formats that tell them
+(`ReadsValues`). Of other formats, the words are shown as they come.
 """
 
 import re
@@ -15,7 +15,9 @@ import msgspec
 
 from clew.agent.streaming.items import LiveItem, Partial, Token
 from clew.agent.streaming.json_prefix import JsonPrefix, Path
+from clew.agent.streaming.text_prefix import TextPrefix
 from clew.codecs.schema_references import resolved
+from clew.codecs.written_values import ReadPiece, ReadsValues, ValuePiece
 from clew.core.events import FINISH, Action, Json, Thought
 
 Show = Callable[[LiveItem], None]
@@ -40,17 +42,25 @@ class _Value:
     tool: str
     inner: Path = ()
     index: int = 0
-    reader: JsonPrefix = field(default_factory=JsonPrefix)
+    reader: JsonPrefix | TextPrefix = field(default_factory=JsonPrefix)
+    key: str = ""
+    """The only argument, where what is written is the value of that."""
+    member: Path = ()
+    """The key of an object in which its tool was not found."""
     length: int = 0
     began: bool = False
     """Whether anything of it was told, the last time at `length`."""
 
 
 class ReplyReader:
-    """What is shown of one reply of an agent's model."""
+    """What is shown of one reply of an agent's model.
 
-    def __init__(self, agent: Any, show: Show) -> None:
+    Of one that is asked for `again`, no text comes: that of the first attempt was shown.
+    """
+
+    def __init__(self, agent: Any, show: Show, *, again: bool = False) -> None:
         self._agent = agent
+        self._again = again
         self._show = show
         codec = agent.engine.codec
         self.in_objects = codec.name.startswith("json/")
@@ -59,6 +69,10 @@ class ReplyReader:
         self._text: _Value | None = None
         self._ahead = ""
         self._calls: dict[int, _Value] = {}
+        self._read: ReadPiece | None = None
+        if isinstance(codec, ReadsValues):
+            self._read = codec.value_reader(agent.engine.prompt_spec)
+        self._words: list[str] = []
         self.began = False
 
     @property
@@ -66,9 +80,17 @@ class ReplyReader:
         """Whether the text itself is a typed answer, whose words are told by their place in it."""
         return self._text is not None and not self.in_objects
 
+    @property
+    def is_told_later(self) -> bool:
+        """Whether a piece is shown as it stands before what is read in it: it may begin ahead."""
+        return self._read is not None
+
     def text(self, piece: str) -> None:
         """A piece of the text."""
         self.began = True
+        if self._read is not None:
+            for written in self._read(piece):
+                self._written(written)
         if not self._reads_text:
             return
         if self._text is None:
@@ -80,6 +102,16 @@ class ReplyReader:
             self._text = _Value("" if self.in_objects else FINISH, index=int(self.in_objects))
             piece, self._ahead = self._ahead[start.end() :], ""
         self._feed(self._text, piece)
+
+    def _written(self, piece: ValuePiece) -> None:
+        """More of the value of the call that a text format writes."""
+        if (value := self._text) is None:
+            finishes = piece.tool == FINISH
+            value = self._text = _Value(piece.tool, index=1)
+            value.reader = JsonPrefix() if piece.is_json else TextPrefix()
+            value.inner = ("answer",) if finishes and not piece.field else ()
+            value.key = "" if finishes else piece.field
+        self._feed(value, piece.text)
 
     def _look_ahead(self) -> None:
         """Keep the line under way, which may yet begin a value; an answer begins with one."""
@@ -100,11 +132,18 @@ class ReplyReader:
     def end(self, thought: Thought | None) -> None:
         """The reply is there as it was read, or does not come: say how each value ended."""
         actions = () if thought is None else thought.actions
+        for number in range(len(self._calls), len(actions) if self._again else 0):
+            self._close(_Value(actions[number].name, index=number + 1), actions[number])
         for number, value in enumerate([*self._calls.values()]):
             self._close(value, actions[number] if number < len(actions) else None)
+        reads = self.in_objects or self._read is not None
+        if self._text is None and self._read is not None and actions and not self._again:
+            self._text = _Value(actions[0].name, index=1)
         if self._text is None:
             return
-        action = actions[0] if actions and self.in_objects else None
+        action = actions[0] if actions and reads else None
+        if action is not None and not self._text.tool:  # its name came last
+            self._text.tool = action.name
         if thought is not None and thought.answer is not None:
             with suppress(msgspec.DecodeError):
                 action = Action(FINISH, {"answer": msgspec.json.decode(thought.answer)})
@@ -118,7 +157,7 @@ class ReplyReader:
         inside = len(value.inner)
         for path, text in texts:
             if value.tool == FINISH and path[:inside] == value.inner:
-                self._show(Token(text, ".".join(("answer", *path[inside:]))))
+                self._say(text, path[inside:])
         if reader.broken or not self._shows(value) or reader.closed:
             return
         grown = reader.length - value.length
@@ -129,13 +168,21 @@ class ReplyReader:
             value.length, value.began = reader.length, True
             self._show(self._partial(value, json, "open"))
 
+    def _say(self, text: str, path: Path = ()) -> None:
+        """Show words of the answer, by their place in it."""
+        if not path:
+            self._words.append(text)
+        self._show(Token(text, ".".join(("answer", *path))))
+
     def _shows(self, value: _Value) -> bool:
         return bool(value.tool) and (self._typed or value.tool != FINISH)
 
     def _find_tool(self, value: _Value) -> None:
         """Find out which tool an object calls, once it says so."""
-        if value.tool or value.reader.path[:1] in {(), ("thought",)}:
+        key = value.reader.path[:1]
+        if value.tool or (key in {(), ("thought",), value.member} and not value.reader.closed):
             return
+        value.member = key
         name = _field(value.reader.value(open_text=False), "action")
         if isinstance(name, str):
             value.tool = name
@@ -146,7 +193,7 @@ class ReplyReader:
         """The part of what was read that is the value."""
         for key in value.inner:
             json = _field(json, key)
-        return json
+        return {value.key: json} if value.key and json is not None else json
 
     def _exact(self, value: _Value) -> bool:
         """Whether the text under way says nothing before it is complete."""
@@ -154,6 +201,8 @@ class ReplyReader:
             return False
         root = self._schema(value)
         schema = resolved(root, root)
+        if value.key:
+            schema = resolved(root, _field(schema.get("properties"), value.key))
         for key in value.reader.path[len(value.inner) :]:
             inner = _field(schema.get("properties"), key) or schema.get("items")
             schema = resolved(root, inner)
@@ -182,6 +231,7 @@ class ReplyReader:
     def _close(self, value: _Value, action: Action | None) -> None:
         """Say that a value is complete, as it was read, or that it was cut."""
         if not self._shows(value):
+            self._say_rest(action)
             return
         if action is not None and action.name == value.tool and not action.fault:
             json: Json = action.args.get("answer") if value.tool == FINISH else action.args
@@ -189,6 +239,14 @@ class ReplyReader:
         elif value.began or value.reader.length:
             json = self._inner(value, value.reader.value())
             self._show(self._partial(value, json, "cut"))
+
+    def _say_rest(self, action: Action | None) -> None:
+        """Show what of an answer in a text format was held back: it might have been its end."""
+        reads = self.in_objects or self._read is not None
+        answer = action.args.get("answer") if action is not None and reads else None
+        told = "".join(self._words)
+        if isinstance(answer, str) and answer.startswith(told) and answer != told:
+            self._say(answer[len(told) :])
 
 
 def _field(value: Json, key: str) -> Json:

@@ -105,9 +105,10 @@ class Work(msgspec.Struct, eq=False):
         self.show(Calling(call, tool, attempt))
 
     def retrying(self, attempt: int, of: int, why: str, wait: float, call: str = "") -> None:
-        """Another attempt follows; of a reply that has begun to come, it shows nothing."""
+        """Another attempt follows; of a reply that has begun to come, it shows only its values."""
         if not call and self.reply is not None and self.reply.began:
             self._end_reply(None)
+            self.reply = self._reader(again=True)
         self.show(Retrying(attempt, of, why, wait, call))
 
     def arguments(self, index: int, name: str, piece: str) -> None:
@@ -115,16 +116,23 @@ class Work(msgspec.Struct, eq=False):
         if self.reply is not None:
             self.reply.arguments(index, name, piece)
 
+    def _reader(self, *, again: bool = False) -> ReplyReader:
+        before = len(self.journal.trajectory)
+        return ReplyReader(self.agent, lambda item: self._show(item, before), again=again)
+
     def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
         """What takes the pieces of a reply."""
         self._end_reply(None)
-        before = len(self.journal.trajectory)
-        reply = self.reply = ReplyReader(self.agent, lambda item: self._show(item, before))
+        reply = self.reply = self._reader()
 
         def take(piece: str) -> bool:
-            if self.reply is reply:
+            current = self.reply is reply
+            if current and not reply.is_told_later:
                 reply.text(piece)
-            return hear(piece)
+            ended = hear(piece)
+            if current and reply.is_told_later:
+                reply.text(piece)
+            return ended
 
         return take
 

@@ -1,0 +1,103 @@
+"""A model whose replies come in pieces, and what a stream tells of the values in them."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+
+from clew import Agent, Entry, MemoryStore, Partial, Token, stream
+from clew.core.events import Thought
+from clew.interfaces import OnText, Prompt, Reply
+from clew.support.live import tell_arguments
+from clew.testing import ScriptedModel
+from clew.testing.models import position
+
+
+def cut_at(text: str, places: Sequence[float]) -> list[str]:
+    """The text in pieces; the places of the cuts are parts of it."""
+    at = sorted({0, len(text), *(int(place * len(text)) for place in places)})
+    return [text[start:end] for start, end in itertools.pairwise(at)]
+
+
+@dataclass(frozen=True)
+class InPieces(ScriptedModel):
+    """A model whose replies are cut at these parts of them."""
+
+    cuts: Sequence[float] = field(default=(), kw_only=True)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        reply = self.reply(prompt, position(prompt))
+        if on_text is None:
+            return reply
+        told = ""
+        for piece in cut_at(reply.text, self.cuts):
+            told += piece
+            if on_text(piece):
+                return msgspec.structs.replace(reply, text=told)
+            await _taken()
+        for number, call in enumerate(reply.calls):
+            for piece in cut_at(call.arguments or "", self.cuts):
+                tell_arguments(number, call.name, piece)
+                await _taken()
+        return reply
+
+
+async def _taken() -> None:
+    """Let whoever follows take each value: what waits is replaced by what says more."""
+    for _ in range(8):
+        await anyio.lowlevel.checkpoint()
+
+
+async def told_of(agent: Agent[Any]) -> list[Any]:
+    """All that the stream of a run tells, taken as it comes."""
+    async with stream(agent, "Tell.", store=MemoryStore(), run_id="r") as events:
+        return [item async for item in events]
+
+
+def partials(items: Sequence[object], of: str = "answer") -> list[Partial[Any]]:
+    """The partial values of an answer, or of the arguments for a tool."""
+    return [item for item in items if isinstance(item, Partial) and item.of == of]
+
+
+def words(items: Sequence[object], place: str = "answer") -> str:
+    """The words at a place of the answer."""
+    return "".join(item.text for item in items if isinstance(item, Token) and item.field == place)
+
+
+def thought_of(items: Sequence[object]) -> Thought:
+    """The first thought."""
+    events = [item.event for item in items if isinstance(item, Entry)]
+    return next(event for event in events if isinstance(event, Thought))
+
+
+def extends(value: Any, before: Any) -> bool:
+    """Whether a value is another one with more of it; what is no text comes whole."""
+    if isinstance(before, dict):
+        return isinstance(value, dict) and all(
+            key in value and extends(value[key], each) for key, each in before.items()
+        )
+    if isinstance(before, list):
+        pairs = zip(value, before, strict=False) if isinstance(value, list) else ()
+        return (
+            isinstance(value, list)
+            and len(value) >= len(before)
+            and all(extends(*pair) for pair in pairs)
+        )
+    if isinstance(before, str):
+        return isinstance(value, str) and value.startswith(before)
+    return bool(value == before)
+
+
+def check_growing(told: Sequence[Partial[Any]], whole: Any) -> None:
+    """Hold partial values to growing, and to ending as the value that was read."""
+    assert told, "nothing was told of the value"
+    assert [each.state for each in told] == ["open"] * (len(told) - 1) + ["complete"]
+    assert told[-1].json == whole
+    for before, value in itertools.pairwise(told):
+        assert extends(value.json, before.json), (before, value)
+    for each in told:
+        assert extends(whole, each.json), each
+        assert each.valid == (each.value is not None)
