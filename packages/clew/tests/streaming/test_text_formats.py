@@ -150,7 +150,7 @@ def test_a_value_that_never_closes_is_told_to_be_cut(
 @pytest.mark.parametrize("codec", ["labelled", "native"])
 async def test_an_attempt_that_breaks_off_is_cut_and_the_next_is_told_whole(codec: str) -> None:
     """Its words were shown already; what is read in it is what counts."""
-    town = {"name": "Wien", "people": 2, "parts": ["x" * 400], "mayor": {}}
+    town: dict[str, Any] = {"name": "Wien", "people": 2, "parts": ["x" * 400], "mayor": {}}
     text = json.dumps(town)
     reply = Say(calls=(("finish", json.dumps({"answer": town})),))
     if codec == "labelled":

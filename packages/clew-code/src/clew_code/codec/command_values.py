@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from clew.codecs.prompt_texts import Labels
-from clew.codecs.stop_filter import Scan
-from clew.codecs.text_codec import ValuePiece, fields, tool_named, types
+from clew.codecs.text_codec import ValuePiece, fields, stream_filter, tool_named, types
 from clew.interfaces import PromptSpec
 from clew_code.codec.command_forms import FENCE, Command, match_opening, shaped
 
@@ -27,7 +26,8 @@ class CommandReader:
         self, prompt_spec: PromptSpec, commands: Sequence[Command], labels: Labels
     ) -> None:
         self._prompt_spec, self._commands = prompt_spec, commands
-        self._scan = Scan(labels)
+        self._counted: list[str] = []
+        self._filter = stream_filter(labels, self._counted.append)
         self._line: list[str] = []
         self._head = ""
         self._tool = ""
@@ -39,7 +39,10 @@ class CommandReader:
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take the next piece of the reply."""
-        for part in self._scan.feed(piece).splitlines(keepends=True):
+        self._filter(piece)
+        text = "".join(self._counted)
+        self._counted.clear()
+        for part in text.splitlines(keepends=True):
             if self._over:
                 return
             if self._tool:
@@ -79,7 +82,7 @@ class CommandReader:
         if shape.between[0].count("\n") > 1 or shape.between[1].count("\n") > 1 or command.begins:
             return False
         schema = {} if tool is None else fields(tool.parameters).get(shape.names[0], {})
-        return types(schema) == {"string"}
+        return types(schema) == frozenset({"string"})
 
     def _more(self, command: Command, line: str) -> Iterator[ValuePiece]:
         """A line of the value, or the one that ends it; blank ones and fences may be its end."""

@@ -23,7 +23,7 @@ _HEAD: Final = 256
 _FENCE: Final = re.compile(r"`{3,}[\w+-]{0,20}[ \t]*\r?\n")
 _HALF_FENCE: Final = re.compile(r"`{1,}[\w+-]{0,20}[ \t]*\r?")
 _FIRST_KEY: Final = re.compile(r'\{\s*"([^"\\]*)"\s*:')
-_OUTER: Final = " \t\r\n*_`"
+_MARKS: Final = "*_`"
 _LAST_FENCE: Final = re.compile(r"(?:^|\n)[ \t]*`{3,}[\w+-]{0,20}\Z")
 _LINE: Final = 64
 _EXACT: Final = frozenset({"enum", "const", "pattern", "format"})
@@ -61,8 +61,8 @@ class Trimmed:
     What may be the end of it is held back: blanks, emphasis, and the fence that closes a block.
     """
 
-    def __init__(self, outer: str = _OUTER) -> None:
-        self._outer = outer
+    def __init__(self, marks: str = _MARKS) -> None:
+        self._marks = marks
         self._held: list[str] = []
         self._last = ""
         self._begun = False
@@ -72,14 +72,16 @@ class Trimmed:
         if not self._begun:
             piece = piece.lstrip()
             self._begun = bool(piece)
-        inside = piece.rstrip(self._outer)
-        if not inside:
+        end = len(piece)
+        while end and (piece[end - 1].isspace() or piece[end - 1] in self._marks):
+            end -= 1
+        if not end:
             self._held.append(piece)
             return ""
-        text = "".join([*self._held, inside])
-        self._held = [piece[len(inside) :]]
+        text = "".join([*self._held, piece[:end]])
+        self._held = [piece[end:]]
         tail = (self._last + text)[-_LINE:]
-        if (fence := _LAST_FENCE.search(tail)) is not None and "`" in self._outer:
+        if (fence := _LAST_FENCE.search(tail)) is not None and self._marks:
             kept = max(len(text) - (len(tail) - fence.start()), 0)
             self._held.insert(0, text[kept:])
             text = text[:kept]
@@ -116,7 +118,7 @@ class ValueReader:
         self._kind: tuple[str, bool] | None = None
         self._depth = 1
         self._void = bool(fenced and not final)
-        self._trimmed = Trimmed(" \t\r\n" if closing else _OUTER)
+        self._trimmed = Trimmed("" if closing else _MARKS)
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take more of the text."""
@@ -179,7 +181,7 @@ class ValueReader:
     def _text(self) -> tuple[str, bool] | None:
         """A bare text, for the only parameter."""
         schema = self._field_schema
-        loose = types(schema) == {"string"} and _EXACT.isdisjoint(schema)
+        loose = types(schema) == frozenset({"string"}) and _EXACT.isdisjoint(schema)
         quoted = self._head[0] in "\"'" and not (self._final or self.name == FINISH)
         if not (self._only and loose) or quoted or (self._acts and not self._closing):
             self._hides = True

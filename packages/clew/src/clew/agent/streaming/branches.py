@@ -1,7 +1,7 @@
 """How far a stream is in a run and in the runs below it, and the place that says so as a text.
 
 A run below is followed from the attempt of its call to the observation of it. All its entries come
-before that observation.
+before that observation. The runs of a vote have no attempts: that they serve it stands in them.
 """
 
 import re
@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from clew.agent.streaming.items import Nested
-from clew.core.events import Attempt, Entry, Observation, Stop
+from clew.core.events import Attempt, Entry, Observation, Started, Stop
 from clew.core.interfaces import Store
 from clew.core.journal import stored
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.parts import short_repr
 
 _POSITION: Final = re.compile(r"[0-9]{1,15}(,[^,=]+=[0-9]{1,15})*")
+_VOTE: Final = "clew:vote"
+"""What the record of a vote has for its model."""
+_RUNS: Final = 10_000
+"""So many runs of a vote are followed at most."""
 _TOO_FAR: Final = 10**15
 """No run has so many entries."""
 
@@ -35,6 +39,10 @@ class Branch:
     stopped: bool = False
     below: "dict[str, Branch]" = field(default_factory=dict[str, "Branch"])
     """By the keys of their calls."""
+    votes: bool = False
+    """Whether it is a vote."""
+    over: set[str] = field(default_factory=set[str])
+    """The calls of a vote that are over."""
 
     def branches(self) -> "Iterator[Branch]":
         """It and all below it."""
@@ -50,11 +58,15 @@ class Branch:
         """Step over its next entry; returns it as the stream yields it."""
         self.seq, self.hash, event = entry.seq, entry.hash, entry.event
         self.stopped = isinstance(event, Stop)
-        if isinstance(event, Attempt) and event.child and event.call not in self.below:
+        if isinstance(event, Started):
+            self.votes = event.spec.model == _VOTE
+        elif isinstance(event, Attempt) and event.child and event.call not in self.below:
             child = event.child
             self.below[event.call] = Branch(child, (*self.path, child))
         elif isinstance(event, Observation):
             self.below.pop(event.call, None)
+            if self.votes:
+                self.over.add(event.call)
         return Nested(self.path, entry) if self.path else entry
 
     def ends(self, entry: Entry) -> "Branch | None":
@@ -73,12 +85,14 @@ class Branch:
         if self.seq < seq:
             message = f"run {self.run_id} has {self.seq} entries, so nothing follows entry {seq}"
             raise ConfigError(message)
+        await self._find_votes(store)
         for branch in self.below.values():
             await branch.skip(store, below.get(branch.run_id[start:], 0), below, start)
 
     async def rest(self, store: Store, add: Add) -> None:
         """Add what the store has of it and all below it that was not seen."""
         await self._until(store, add, _never)
+        await self._find_votes(store)
         for branch in list(self.below.values()):
             await branch.rest(store, add)
 
@@ -87,6 +101,7 @@ class Branch:
         if not path:
             await self._until(store, add, lambda: self.seq >= seq)
             return
+        await self._find_votes(store)
         await self._until(store, add, lambda: self._begun(path[0]))
         if (branch := self._begun(path[0])) is not None:
             await branch.up_to(store, add, path[1:], seq)
@@ -98,11 +113,26 @@ class Branch:
     async def _until(self, store: Store, add: Add, enough: Callable[[], object]) -> None:
         """Add its own entries until it is enough; what is over below comes first."""
         for entry in () if enough() else await self._stored(store):
+            if self.votes and isinstance(entry.event, Observation):
+                await self._find_votes(store)
             if (over := self.ends(entry)) is not None:
                 await over.rest(store, add)
             add(self.advance(entry))
             if enough():
                 return
+
+    async def _find_votes(self, store: Store) -> None:
+        """Take up the runs of a vote that have begun, whose calls are not over."""
+        if not self.votes or self.stopped:
+            return
+        known = {each.run_id for each in self.below.values()}
+        for child in await store.ids(f"{self.run_id}.", _RUNS):
+            if child in known or not child.startswith(f"{self.run_id}."):
+                continue
+            for entry in (await stored(store, child, 0, b""))[:1]:
+                served, _, call = getattr(entry.event, "parent", "").rpartition(":")
+                if served == self.run_id and call not in self.over:
+                    self.below[call] = Branch(child, (*self.path, child))
 
     async def _stored(self, store: Store) -> list[Entry]:
         try:
