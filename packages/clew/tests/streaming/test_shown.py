@@ -11,6 +11,7 @@ from clew import (
     CallProgress,
     Dropped,
     Entry,
+    Held,
     MemoryStore,
     Retry,
     Retrying,
@@ -18,12 +19,14 @@ from clew import (
     Token,
     Tool,
     ToolError,
+    Verdict,
     read,
     start,
     stream,
 )
 from clew.core.events import Attempt, Observation
 from clew.core.interfaces import CALL
+from clew.interfaces import encode
 from clew.testing import act, acts, say
 from clew.tools import Attempts
 from tests.streaming.runs import NONE, agent, look_up, numbered
@@ -76,6 +79,31 @@ async def test_attempts_of_a_call_and_what_they_wait_for_are_told() -> None:
     ]
     attempts = [item for item in items if isinstance(item, Entry) and type(item.event) is Attempt]
     assert len(attempts) == 3
+
+
+HALF = "a \ud83d b"
+
+
+async def test_half_a_character_breaks_neither_the_record_nor_a_stream() -> None:
+    """Of a tool's own verdict, of what it says of its progress, of a model's words."""
+
+    async def call(args: dict[str, Any], key: str) -> Verdict:
+        del args, key
+        context = CALL.get()
+        assert context is not None
+        context.progress(HALF)
+        return Verdict("hold", HALF)
+
+    store = MemoryStore()
+    made = agent(act("ask", thought=HALF), tools=[Tool("ask", "Ask.", NONE, call, effect="unsafe")])
+    async with stream(made, "Where?", store=store, run_id="r") as events:
+        items = [item async for item in events]
+    assert CallProgress("1.1", "a \ufffd b") in items
+    assert [item.text for item in items if isinstance(item, Token)]
+    for item in items:
+        assert "\\ud83d" not in encode(item.to_json()).decode()
+    assert isinstance(events.result, Held)
+    assert events.result.why.endswith(": a ? b")
 
 
 def chatty(words: int) -> str:

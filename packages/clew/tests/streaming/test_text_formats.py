@@ -82,7 +82,7 @@ def measure(start: str, end: str, *, metres: bool = False) -> str:
 
 
 TOOLS: Final[list[Any]] = [look_up, measure]
-TOWNS: Final = st.builds(
+TOWNS: Final[st.SearchStrategy[dict[str, Any]]] = st.builds(
     dict, name=TEXT, people=st.integers(-99, 10**9), parts=st.lists(TEXT, max_size=3),
     mayor=st.dictionaries(TEXT, TEXT, max_size=2),
 )  # fmt: skip

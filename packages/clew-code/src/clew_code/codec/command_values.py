@@ -70,9 +70,8 @@ class CommandReader:
             return
         fitting = [one for one in self._commands if match_opening(one, line, 0)]
         if fitting or PLAIN.match(line):
-            (first, *others) = fitting or [None]
-            self._over = first is None or bool(others) or not self._has_lines(first)
-            self._command = first
+            self._command = fitting[0] if fitting else None
+            self._over = len(fitting) != 1 or not self._has_lines(fitting[0])
 
     def _has_lines(self, command: Command) -> bool:
         """Whether its only value is a text on lines of its own."""

@@ -130,6 +130,10 @@ class ValueReader:
                 self._hides = self._hides or len(piece) > _HEAD
                 return
             piece, self._head = self._head, ""
+        yield from self._more(piece)
+
+    def _more(self, piece: str) -> Iterator[ValuePiece]:
+        """More of a text of which it is known what it is."""
         field, is_json = self._kind or ("", True)
         if not is_json:
             piece = self._trimmed.feed(self._inside(piece) if self._closing else piece)

@@ -307,7 +307,8 @@ async def _attempt(
             return _raised(journal, tool, call, ended.error)
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
-        return Judged(call.key, value, by=call.own_name)
+        whole = msgspec.structs.replace(value, reason=writable(value.reason))
+        return Judged(call.key, whole, by=call.own_name)
     if isinstance(value, Suspended):
         if tool.effect in EFFECTFUL:
             wrong = TypeError("a tool with an effect asks for no call")

@@ -19,6 +19,7 @@ from clew.core.journal import Journal
 from clew.deps.run_context import RUNNING, Running
 from clew.stores.user_store import location_of
 from clew.support.live import LIVE, Live
+from clew.support.surrogates import mended
 
 
 class Work(msgspec.Struct, eq=False):
@@ -114,7 +115,7 @@ class Work(msgspec.Struct, eq=False):
     def arguments(self, index: int, name: str, piece: str) -> None:
         """A piece of the arguments of a call in the reply under way."""
         if self.reply is not None:
-            self.reply.arguments(index, name, piece)
+            self.reply.arguments(index, name, mended(piece))
 
     def _reader(self, *, again: bool = False) -> ReplyReader:
         before = len(self.journal.trajectory)
@@ -126,6 +127,7 @@ class Work(msgspec.Struct, eq=False):
         reply = self.reply = self._reader()
 
         def take(piece: str) -> bool:
+            piece = mended(piece)
             current = self.reply is reply
             if current and not reply.is_told_later:
                 reply.text(piece)
@@ -155,7 +157,7 @@ class _Showing:
             self.beside.entry(entry)
 
     def progress(self, call: str, text: str) -> None:
-        self.work.show(CallProgress(call, text))
+        self.work.show(CallProgress(call, mended(text)))
         if isinstance(self.beside, Progress):
             self.beside.progress(call, text)
 
