@@ -127,7 +127,7 @@ class ValueReader:
         if self._kind is None:
             self._head = piece = (self._head + piece).lstrip()
             if not self._decide():
-                self._hides = self._hides or len(piece) > _HEAD
+                self._hides |= len(piece) > _HEAD
                 return
             piece, self._head = self._head, ""
         yield from self._more(piece)
