@@ -307,14 +307,19 @@ async def _attempt(
             return _raised(journal, tool, call, ended.error)
         value = ended.value
     if isinstance(value, Verdict) and value.kind == "hold":
-        whole = msgspec.structs.replace(value, reason=writable(value.reason))
-        return Judged(call.key, whole, by=call.own_name)
+        return _held_itself(call, value)
     if isinstance(value, Suspended):
         if tool.effect in EFFECTFUL:
             wrong = TypeError("a tool with an effect asks for no call")
             return _raised(journal, tool, call, wrong)
         return suspended(call, value, engine.argument_bytes)
     return observed(engine, journal.trajectory, tool, call, value)
+
+
+def _held_itself(call: Call, verdict: Verdict) -> Judged:
+    """The call's own verdict, as a record can hold it."""
+    whole = msgspec.structs.replace(verdict, reason=writable(verdict.reason))
+    return Judged(call.key, whole, by=call.own_name)
 
 
 def _at_work(journal: Journal, tool: Tool, attempt: Attempt, task: str, by: str) -> Attempt:
