@@ -35,6 +35,8 @@ async def _is_asked(
         ({**CARD, "nickname": EVE}, ADA, False),
         ({**CARD, "emails": [ADA, EVE]}, EVE, True),
         ({**CARD, "work": {"email": EVE}}, EVE, True),
+        ({**CARD, "address": {"city": "Rome"}, "nickname": EVE}, ADA, False),
+        ({**CARD, "address": [ADA], "nickname": EVE}, EVE, True),
         ({**CARD, EVE: "her new address"}, EVE, True),
         ({"name": "Ada", "first": ADA, "second": EVE}, ADA, True),
         ([CARD, {**CARD, "email": EVE}], EVE, True),

@@ -7,7 +7,7 @@ counts, as `email` does, and not one in a note, a list or an object within.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from clew.core.events import Json
 from clew.guards.provenance.records import Record
@@ -100,5 +100,6 @@ def _within(record: Record) -> Iterator[str]:
         distinct = {it for _, it in named}
         if len(distinct) < 2 or len({name for name, _ in named}) == 1:
             continue
-        own = {cast("str", record[it]) for it in fields if record.get(it) in distinct}
+        texts = [it for name in fields if isinstance(it := record.get(name), str)]
+        own = distinct.intersection(texts)
         yield from distinct - (own if len(own) == 1 else set())
