@@ -318,8 +318,8 @@ async def _attempt(
 
 def _held_itself(call: Call, verdict: Verdict) -> Judged:
     """The call's own verdict, as a record can hold it."""
-    whole = msgspec.structs.replace(verdict, reason=writable(verdict.reason))
-    return Judged(call.key, whole, by=call.own_name)
+    mended = msgspec.structs.replace(verdict, reason=writable(verdict.reason))
+    return Judged(call.key, mended, by=call.own_name)
 
 
 def _at_work(journal: Journal, tool: Tool, attempt: Attempt, task: str, by: str) -> Attempt:
