@@ -59,9 +59,11 @@ def _calls(question: str, results: int) -> list[Call] | None:
     """The calls that a question leads to after so many results; None for an answer."""
     seven: Call = ("refund", {"order": "A7", "amount": 30})
     if "wrong" in question:
-        return ([("refund", {"order": "A7", "amount": "thirty"})], [seven], None)[min(results, 2)]
+        worded: Call = ("refund", {"order": "A7", "amount": "thirty"})
+        calls: list[list[Call] | None] = [[worded], [seven], None]
+        return calls[min(results, 2)]
     if "more and more" in question:
-        return [("look_up", {"place": f"Town {results + 1}"})]
+        return [("look_up", {"city": f"Town {results + 1}"})]
     if results:
         return None
     if "both" in question:
@@ -69,7 +71,7 @@ def _calls(question: str, results: int) -> list[Call] | None:
     if "efund" in question:
         return [seven]
     if "capitals" in question:
-        return [("look_up", {"place": city}) for city in CITIES]
+        return [("look_up", {"city": city}) for city in CITIES]
     return None
 
 
@@ -79,8 +81,8 @@ def _answer(question: str) -> Body:
 
 def _report(question: str, body: Body) -> str:
     """The answer of a research; a false one until it is sent back."""
-    said = (_text(each) for each in body["messages"] if each["role"] == "assistant")
-    if not any("million" in text for text in said):
+    replies = (_text(each) for each in body["messages"] if each["role"] == "assistant")
+    if not any("million" in text for text in replies):
         if "Invent a source" in question:
             return "Atlantis has 9.0 million people [Atlantis]."
         if "Invent a figure" in question:

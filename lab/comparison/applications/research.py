@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from comparison.applications.model_server import CITIES, ModelServer
-from comparison.applications.scripts import KILL, Script, played_by, said
+from comparison.applications.scripts import KILL, Script, last_line, played_by
 
 QUESTION: Final = "Compare the capitals."
 DEAR: Final = "I want to know more and more."
@@ -51,13 +51,13 @@ def again(script: Script, model: ModelServer) -> str:
 def twice(script: Script, model: ModelServer) -> str:
     """It is started twice at once."""
     both = [script.start(QUESTION) for _ in range(2)]
-    ended = [_status(said(process)) for process in both]
+    ended = [_status(last_line(process)) for process in both]
     looked = len(script.looked_up)
     return f"{looked} look-ups, {len(model.asked)} requests; {', '.join(ended)}"
 
 
 def invented_source(script: Script, model: ModelServer) -> str:
-    """The answer cites a place that nobody looked up."""
+    """The answer cites a city that nobody looked up."""
     return _sent_back(script, f"{QUESTION} Invent a source.")
 
 

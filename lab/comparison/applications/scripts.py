@@ -45,7 +45,7 @@ class Script:
 
     def run(self, *words: str) -> Any:
         """Run it, and give what its last line says; None where it ended without one."""
-        return said(self.start(*words))
+        return last_line(self.start(*words))
 
     def tested(self) -> "subprocess.CompletedProcess[str]":
         """What pytest says of it."""
@@ -64,11 +64,11 @@ class Script:
     @property
     def at_once(self) -> int:
         """How many look-ups were under way at the same time."""
-        under_way = most = 0
+        under_way = peak = 0
         for line in self._log:
             under_way += 1 if line.startswith("begin") else -1
-            most = max(most, under_way)
-        return most
+            peak = max(peak, under_way)
+        return peak
 
     @property
     def _log(self) -> list[str]:
@@ -76,7 +76,7 @@ class Script:
         return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
-def said(process: "subprocess.Popen[str]") -> Any:
+def last_line(process: "subprocess.Popen[str]") -> Any:
     """What the last line of a process says."""
     out, _ = process.communicate(timeout=PATIENCE)
     lines = [line for line in out.splitlines() if line.startswith(("[", "{"))]

@@ -12,14 +12,14 @@ from clew.evidence import Grounded
 
 
 @tool(effect="read")
-def look_up(place: str) -> Observation:
-    """Look a place up."""
-    piece = Evidence(place, library.look_up(place), 1.0, place)
-    return Observation(content={"doc_id": place, "text": piece.text}, evidence=(piece,))
+def look_up(city: str) -> Observation:
+    """Look a city up."""
+    piece = Evidence(city, library.look_up(city), 1.0, city)
+    return Observation(content={"doc_id": city, "text": piece.text}, evidence=(piece,))
 
 
 research = Agent(
-    "openai:gpt-4.1-mini", [look_up], prompt="Answer from the library. Cite as [place].",
+    "openai:gpt-4.1-mini", [look_up], prompt="Answer from the library. Cite as [city].",
     checks=[Grounded()], limits=Limits(cost=0.01), store="runs.sqlite",
 )  # fmt: skip
 

@@ -17,9 +17,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 
 @tool
-def look_up(place: str) -> str:
-    """Look a place up."""
-    return library.look_up(place)
+def look_up(city: str) -> str:
+    """Look a city up."""
+    return library.look_up(city)
 
 
 def replies(messages: list[Any]) -> list[AIMessage]:
@@ -43,8 +43,8 @@ def budget(state: AgentState, runtime: Any) -> dict[str, Any] | None:
 @after_model(can_jump_to=["model"])
 def cited(state: AgentState, runtime: Any) -> dict[str, Any] | None:
     messages = state["messages"]
-    places = {call["args"]["place"] for each in replies(messages) for call in each.tool_calls}
-    if strange := set(re.findall(r"\[(.+?)\]", messages[-1].text)) - places:
+    cities = {call["args"]["city"] for each in replies(messages) for call in each.tool_calls}
+    if strange := set(re.findall(r"\[(.+?)\]", messages[-1].text)) - cities:
         return {"messages": [HumanMessage(f"nobody looked {strange} up")], "jump_to": "model"}
     return None
 
@@ -53,7 +53,7 @@ def research(saver: SqliteSaver | None = None, model: Any = "openai:gpt-4.1-mini
     return create_agent(
         model,
         [look_up],
-        system_prompt="Answer from the library. Cite as [place].",
+        system_prompt="Answer from the library. Cite as [city].",
         middleware=[budget, cited],
         checkpointer=saver,
     )

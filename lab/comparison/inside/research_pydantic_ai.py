@@ -23,22 +23,22 @@ from pydantic_ai_harness.step_persistence import SqliteStepStore
 store = SqliteStepStore(database="runs.sqlite")
 research = Agent(
     "openai-chat:gpt-4.1-mini",
-    instructions="Answer from the library. Cite as [place].",
+    instructions="Answer from the library. Cite as [city].",
     capabilities=[StepPersistence(store=store)],
 )
 
 
 @research.tool_plain
-def look_up(place: str) -> str:
-    """Look a place up."""
-    return library.look_up(place)
+def look_up(city: str) -> str:
+    """Look a city up."""
+    return library.look_up(city)
 
 
 @research.output_validator
 def cited(ctx: RunContext, answer: str) -> str:
     replies = [each for each in ctx.messages if isinstance(each, ModelResponse)]
-    places = {call.args_as_dict()["place"] for each in replies for call in each.tool_calls}
-    if strange := set(re.findall(r"\[(.+?)\]", answer)) - places:
+    cities = {call.args_as_dict()["city"] for each in replies for call in each.tool_calls}
+    if strange := set(re.findall(r"\[(.+?)\]", answer)) - cities:
         raise ModelRetry(f"nobody looked {strange} up")
     return answer
 

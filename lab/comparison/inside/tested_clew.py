@@ -13,7 +13,7 @@ from pytest_clew.runs import RecordedRun
 # --- begins
 
 RIGHT = "Rome has 2.8 million people [Rome]."
-LOOK_UPS = acts(*(act("look_up", place=place) for place in PEOPLE))
+LOOK_UPS = acts(*(act("look_up", city=city) for city in PEOPLE))
 
 
 def test_looks_five_up(
@@ -21,7 +21,7 @@ def test_looks_five_up(
 ) -> None:
     model = clew_model(LOOK_UPS, say(RIGHT))
     run = clew_run(research.replace(model=model), "Which is the largest?")
-    run.expect(calls=[called("look_up", place=place) for place in PEOPLE])
+    run.expect(calls=[called("look_up", city=city) for city in PEOPLE])
 
 
 def test_sends_an_invented_source_back(

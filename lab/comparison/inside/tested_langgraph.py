@@ -15,8 +15,7 @@ from research_langgraph import cost, replies, research
 
 RIGHT = "Rome has 2.8 million people [Rome]."
 LOOK_UPS = [
-    {"name": "look_up", "args": {"place": place}, "id": place, "type": "tool_call"}
-    for place in PEOPLE
+    {"name": "look_up", "args": {"city": city}, "id": city, "type": "tool_call"} for city in PEOPLE
 ]
 
 
@@ -33,8 +32,8 @@ def ask(question: str, *answers: str) -> list[Any]:
 
 def test_looks_five_up() -> None:
     messages = ask("Which is the largest?", RIGHT)
-    places = [call["args"]["place"] for each in replies(messages) for call in each.tool_calls]
-    assert places == [*PEOPLE]
+    cities = [call["args"]["city"] for each in replies(messages) for call in each.tool_calls]
+    assert cities == [*PEOPLE]
 
 
 def test_sends_an_invented_source_back() -> None:

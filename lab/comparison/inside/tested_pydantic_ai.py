@@ -21,7 +21,7 @@ class Script:
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if len(messages) == 1:
-            return ModelResponse([ToolCallPart("look_up", {"place": each}) for each in PEOPLE])
+            return ModelResponse([ToolCallPart("look_up", {"city": each}) for each in PEOPLE])
         return ModelResponse([TextPart(self.answers.pop(0))])
 
 
@@ -29,8 +29,8 @@ def test_looks_five_up() -> None:
     with research.override(model=FunctionModel(Script([RIGHT]))):
         done = research.run_sync("Which is the largest?")
     replies = [each for each in done.all_messages() if isinstance(each, ModelResponse)]
-    places = [call.args_as_dict()["place"] for each in replies for call in each.tool_calls]
-    assert places == [*PEOPLE]
+    cities = [call.args_as_dict()["city"] for each in replies for call in each.tool_calls]
+    assert cities == [*PEOPLE]
 
 
 def test_sends_an_invented_source_back() -> None:

@@ -90,11 +90,11 @@ async def left_held(play: Play) -> None:
 
 async def cancelled(play: Play) -> None:
     """The process ends early, and a person stops the run before another takes it up."""
-    whole = play.store
-    play.store = cut_store(SqliteStore(whole.path), CUT)
+    complete = play.store
+    play.store = cut_store(SqliteStore(complete.path), CUT)
     with suppress(StoreError):
         await say(play, play.goal, FIRST)
-    play.store = whole
+    play.store = complete
     del play.agent
     with suppress(StoreError):  # it was never begun
         await cancel(play.run_id, store=play.store, owner=OWNER)
@@ -164,12 +164,12 @@ async def sent_twice(play: Play) -> None:
     await settled(play)
 
 
-async def said_more(play: Play) -> None:
+async def say_more(play: Play) -> None:
     """Something more is said, twice with one request: it is in the record once."""
     for _ in range(2):
         await say(play, FURTHER, "more")
     await settled(play)
-    await _said_once(play, ["more"])
+    await _recorded_once(play, ["more"])
 
 
 async def at_once(play: Play) -> None:
@@ -178,7 +178,7 @@ async def at_once(play: Play) -> None:
         for name, words in (("one", FURTHER), ("two", "Please send moon.")):
             tasks.start_soon(say, play, words, name)
     await settled(play)
-    await _said_once(play, ["one", "two"])
+    await _recorded_once(play, ["one", "two"])
 
 
 async def branched(play: Play) -> None:
@@ -186,8 +186,8 @@ async def branched(play: Play) -> None:
     record = await read(play.run_id, store=play.store)
     words = 1 + sum(_is_word(each.event) for each in record.entries)
     before = len(record)
-    places = [(1, "Please send sun."), *([] if record.held else [(words + 1, FURTHER)])]
-    for number, text in places:
+    words_to_say = [(1, "Please send sun."), *([] if record.held else [(words + 1, FURTHER)])]
+    for number, text in words_to_say:
         new = f"branch-{number}"
         done = await branch(
             play.agent, play.run_id, number, text, store=play.store, new_id=new, owner=OWNER
@@ -268,7 +268,7 @@ async def looked_at(play: Play) -> None:
 
 DOORS: Final[Mapping[str, Situation]] = {
     each.__name__.replace("_", " "): each
-    for each in (sent_twice, said_more, at_once, branched, as_messages, by_a_stranger, looked_at)
+    for each in (sent_twice, say_more, at_once, branched, as_messages, by_a_stranger, looked_at)
 }
 
 
@@ -323,7 +323,7 @@ def _is_word(event: object) -> bool:
     return isinstance(event, Note) and event.source == "person" and bool(event.parts)
 
 
-async def _said_once(play: Play, requests: list[str]) -> None:
+async def _recorded_once(play: Play, requests: list[str]) -> None:
     record = await read(play.run_id, store=play.store)
     for name in requests:
         noted = [e for e in record.entries if isinstance(e.event, Note) and e.event.request == name]
