@@ -50,6 +50,7 @@ from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.html import html_table
 from clew.support.model_settings import NOTHING_SET, ModelSettings
+from clew.support.resources import keep_open, let_go
 from clew.support.settings import check_options
 from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
@@ -164,6 +165,18 @@ class Agent(Generic[A_co, D]):
         info.validate(first)
         if more := spec.more:
             info.validate(first_prompt(codec, replace(spec, tools=more)))
+
+    async def __aenter__(self) -> Self:
+        """Keep open, in this event loop, what its tools and its model open, for all of its runs."""
+        keep_open(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close that, once everybody who has the agent open has left."""
+        if await let_go(self) and isinstance(self.model, str):  # a model given is somebody else's
+            close = getattr(self.parts.model, "close", None)
+            if close is not None:
+                await close()
 
     def __repr__(self) -> str:
         """Its model, its codec and its tools; `spec` has all of it."""

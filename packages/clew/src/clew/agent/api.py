@@ -82,7 +82,7 @@ async def run(
     if session is not None:
         _check_agent(agent)
         store = agent.store if store is None else store
-        async with store_at(store) as opened_store, resources():
+        async with store_at(store) as opened_store, resources(agent):
             return await converse(
                 agent, goal, check_session(session, run_id, owner), opened_store,
                 request=request, accept_change=accept_change, listener=listener,
@@ -125,7 +125,7 @@ async def resume(
     _check_agent(agent)
     store = agent.store if store is None else store
     if say != "" and not take_over:
-        async with store_at(store) as opened_store, resources():
+        async with store_at(store) as opened_store, resources(agent):
             return await say_in_turn(
                 agent, run_id, say, opened_store, request=request, accept_change=accept_change,
                 listener=listener, owner=owner, deps=deps,
@@ -312,7 +312,7 @@ async def batch(
         if on_done is not None:
             on_done(state.done, len(goals), outcome)
 
-    async with store_at(agent.store if store is None else store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources(agent):
         with one_error():
             async with anyio.create_task_group() as group:
                 for index, goal in enumerate(goals):

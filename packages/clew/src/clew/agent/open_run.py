@@ -125,7 +125,7 @@ async def open_run(
     new or its agent has changed.
     """
     check_argument("agent", agent, Agent, "an Agent")
-    async with store_at(agent.store if store is None else store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources(agent):
         if goal is not None:
             if owner is not None and run_id:
                 await refuse_anothers(opened, run_id, owner)
@@ -165,7 +165,7 @@ async def open_fork(
     """A new run with the first `at` steps of another, to work on; the arguments are `fork`'s."""
     check_argument("agent", agent, Agent, "an Agent")
     words = message_parts(agent, "say", say)
-    async with store_at(agent.store if store is None else store) as opened, resources():
+    async with store_at(agent.store if store is None else store) as opened, resources(agent):
         if owner is not None and new_id:
             await refuse_anothers(opened, new_id, owner)
         point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)

@@ -52,7 +52,7 @@ async def answer_messages(
             message_parts(agent, "a message", _question(event.parts))
     run_id = _named(session, run_id, owner)
     where = agent.store if store is None else store
-    async with store_at(where) as opened, resources():
+    async with store_at(where) as opened, resources(agent):
         if owner is not None:
             await refuse_anothers(opened, run_id, owner)
         async with at_work(opened, run_id, "refuse"):
@@ -86,7 +86,7 @@ async def branch(
     words = message_parts(agent, "say", say) if say != "" else ()
     named = _named(session, new_id, owner)
     where = agent.store if store is None else store
-    async with store_at(where) as opened, resources():
+    async with store_at(where) as opened, resources(agent):
         record = await load_of(opened, run_id, owner)
         if owner is not None:
             await refuse_anothers(opened, named, owner)

@@ -7,6 +7,9 @@ resource with `hold_open`: it is entered when it is first asked for, is the same
 that owner, and is left when the owner leaves. Each resource lives in a task of its own, from its
 first line to its last: libraries that keep cancel scopes open demand that one task enters and
 leaves them. That task is nobody's child, so a resource that dies takes no run with it.
+
+An agent that somebody has open (`async with agent`) owns what all its runs of that event loop hold
+open, in whichever task they are: requests of a web server are in none of the application's.
 """
 
 from collections.abc import AsyncGenerator, Callable, Generator, Hashable
@@ -15,6 +18,7 @@ from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, TypeVar, cast
 
 import anyio
+from anyio.lowlevel import current_token
 
 from clew.concurrency.tasks import one_error, spawn
 from clew.support.errors import ToolError
@@ -66,6 +70,7 @@ class Resources:
     def __init__(self) -> None:
         self.context: Context = copy_context()  # not that of the call which asks first
         self.held: dict[Hashable, _Held] = {}
+        self.entered = 0
 
     async def get(self, key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> T:
         held = self.held.get(key)
@@ -104,11 +109,22 @@ class Resources:
 _HERE: Final[ContextVar[Resources | None]] = ContextVar("clew.resources", default=None)
 
 
+_OPENED: Final[dict[tuple[int, object], Resources]] = {}
+"""What is held for an object that somebody has open, by its identity and the event loop."""
+
+
 @asynccontextmanager
-async def resources() -> AsyncGenerator[Resources]:
-    """Own what tools open inside; an owner within another one shares what that holds."""
+async def resources(owner: object = None) -> AsyncGenerator[Resources]:
+    """Own what tools open inside; an owner within another one shares what that holds.
+
+    It is that of `owner`, such as the agent of a run, where that is open in this event loop.
+    """
     if (outer := _HERE.get()) is not None:
         yield outer
+        return
+    if _OPENED and (opened := _OPENED.get((id(owner), current_token()))) is not None:
+        with opened.owned():
+            yield opened
         return
     mine = Resources()
     try:
@@ -117,6 +133,23 @@ async def resources() -> AsyncGenerator[Resources]:
     finally:
         if mine.held:
             await mine.close()
+
+
+def keep_open(owner: object) -> None:
+    """Have `owner` hold what is opened for it, in any task of this event loop, until `let_go`."""
+    _OPENED.setdefault((id(owner), current_token()), Resources()).entered += 1
+
+
+async def let_go(owner: object) -> bool:
+    """End one `keep_open`. The last one closes what was held, and returns True."""
+    key = (id(owner), current_token())
+    held = _OPENED[key]
+    held.entered -= 1
+    if held.entered:
+        return False
+    del _OPENED[key]
+    await held.close()
+    return True
 
 
 def without_resources() -> None:

@@ -6,7 +6,7 @@ with it: an effect that is cut so has an unknown outcome.
 
 import logging
 from collections.abc import AsyncGenerator, Hashable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Final
 
@@ -90,8 +90,9 @@ def serving(*agents: Agent[Any], store: Where = None) -> Application:
     with `Agent(changes="continue")` also those that an earlier form of one began; not
     those of a queue, which are for workers, and those that another process has. At the end all
     work that was begun inside is stopped: an effect that has begun is seen to its end and recorded,
-    and the runs stay open. `wait` of what it gives waits for all of it instead. Without a `store`
-    it is that of the agents, which must be one.
+    and the runs stay open. `wait` of what it gives waits for all of it instead. Meanwhile each
+    agent is open (`async with agent`): its runs share the connections of its tools. Without a
+    `store` it is that of the agents, which must be one.
     """
     for agent in agents:
         check_argument("agent", agent, Agent, "an Agent")
@@ -105,7 +106,9 @@ def serving(*agents: Agent[Any], store: Where = None) -> Application:
 
 @asynccontextmanager
 async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator[Serving]:
-    async with store_at(store) as opened:
+    async with store_at(store) as opened, AsyncExitStack() as open_agents:
+        for agent in agents:
+            await open_agents.enter_async_context(agent)
         here = Serving(location_of(opened))
         try:
             for run_id, agent in await _left(opened, agents):

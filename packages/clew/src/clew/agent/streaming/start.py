@@ -148,7 +148,7 @@ async def _talk(
 ) -> Result[T]:
     """Say something in a conversation, once for its request."""
     text, request = words
-    async with store_at(store) as opened, resources():
+    async with store_at(store) as opened, resources(agent):
         return await converse(agent, text, key[1], opened, request=request, taken=begun, **options)
 
 
