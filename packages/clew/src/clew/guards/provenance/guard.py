@@ -138,11 +138,9 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        if trajectory.planned is not None:
+        if trajectory.planned is not None or self._has_seen_nothing(trajectory):
             return False
         if not any(map(self._is_new, trajectory.step.pending)):
-            return False
-        if self._has_seen_nothing(trajectory):
             return False
         if self._level(trajectory) == "off":
             return False
