@@ -1,7 +1,8 @@
 """A process whose children each do a named batch, and kill themselves at a write of a database.
 
 Each line on stdin is a job; for each, one line says how the child ended, and how many writes it
-made. Writes are commits: those of the ledger of batches, and those of the store.
+made. Writes are commits: those of the ledger of batches, and those of the store. The providers'
+clients are imported before any child begins: that takes longer than a whole batch.
 """
 
 import json
@@ -16,6 +17,7 @@ import anyio
 
 from clew import Agent, batch
 from clew.models.batches import Batched
+from clew.models.resolve import resolve
 from tests.models.batches.bench import NAMES, price
 
 GOALS = ["What is bread in shop 1?", "What is bread in shop 2?"]
@@ -70,6 +72,8 @@ def one(service: Any, url: str, folder: str, kill_at: int) -> str:
 
 
 if __name__ == "__main__":
+    for name in NAMES.values():
+        resolve(name, api_key="key")
     for line in sys.stdin:
         sys.stdout.write(f"{one(*json.loads(line))}\n")
         sys.stdout.flush()

@@ -10,17 +10,27 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from select import select
+from typing import Any, Final
 
 import pytest
 
 from clew import read
 from clew.core.events import Charged, Thought
 from tests.models.batches.bench import Service, serving, texts
+from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.share(4),
+    pytest.mark.parametrize("anyio_backend", ["asyncio"]),
+    pytest.mark.parametrize("service", ["openai", "anthropic"]),
+]
 
 ROOT = Path(__file__).parents[3]
+
+WRITES: Final = 20
+"""So many commits there are from the first question to the last answer."""
 
 
 class Worker:
@@ -35,6 +45,7 @@ class Worker:
         assert self._process.stdout
         self._process.stdin.write(json.dumps([service, url, str(folder), kill_at]) + "\n")
         self._process.stdin.flush()
+        assert select([self._process.stdout], [], [], PATIENCE)[0], "the child hangs"
         status, (writes, statuses) = json.loads(self._process.stdout.readline())
         return status, writes, statuses
 
@@ -45,31 +56,32 @@ def worker() -> Iterator[Worker]:
         [sys.executable, "-m", "tests.models.batches.dying"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
     ) as process:  # fmt: skip
-        yield Worker(process)
+        try:
+            yield Worker(process)
+        finally:
+            process.kill()
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-@pytest.mark.parametrize("service", ["openai", "anthropic"])
+@pytest.mark.parametrize("kill_at", range(1, WRITES + 1))
 async def test_killed_at_any_write_nothing_is_paid_twice_or_lost(
-    service: Service, tmp_path: Path, worker: Worker
+    service: Service, kill_at: int, tmp_path: Path, worker: Worker
 ) -> None:
-    kill_at = 0
-    while True:
-        kill_at += 1
-        folder = tmp_path / str(kill_at)
-        folder.mkdir()
-        async with serving(service, folder) as place:
-            status, _, _ = worker.work(service, place.base_url, folder, kill_at)
-            if status == 0:  # there are no so many writes
-                break
-            assert status == -signal.SIGKILL
-            status, _, statuses = worker.work(service, place.base_url, folder)
-            assert (status, statuses) == (0, ["answered", "answered"]), kill_at
-            paid = [texts(body) for body in place.bench.paid]
-            assert len(paid) == len({*paid}) == 4, f"write {kill_at}"
-        for run in ("shops-1", "shops-2"):
-            record = await read(run, store=folder / "runs.sqlite")
-            events = [entry.event for entry in record.entries]
-            assert sum(isinstance(event, Thought) for event in events) == 2
-            assert not any(isinstance(event, Charged) for event in events)
-    assert kill_at > 10
+    async with serving(service, tmp_path) as place:
+        status, _, _ = worker.work(service, place.base_url, tmp_path, kill_at)
+        assert status == -signal.SIGKILL
+        status, _, statuses = worker.work(service, place.base_url, tmp_path)
+        assert (status, statuses) == (0, ["answered", "answered"])
+        paid = [texts(body) for body in place.bench.paid]
+        assert len(paid) == len({*paid}) == 4
+    for run in ("shops-1", "shops-2"):
+        record = await read(run, store=tmp_path / "runs.sqlite")
+        events = [entry.event for entry in record.entries]
+        assert sum(isinstance(event, Thought) for event in events) == 2
+        assert not any(isinstance(event, Charged) for event in events)
+
+
+async def test_these_are_all_the_writes(service: Service, tmp_path: Path, worker: Worker) -> None:
+    async with serving(service, tmp_path) as place:
+        status, writes, statuses = worker.work(service, place.base_url, tmp_path)
+    assert (status, statuses) == (0, ["answered", "answered"])
+    assert writes == WRITES
