@@ -37,6 +37,11 @@ class Named(NamedTuple):
     right: Image
 
 
+class Placed(NamedTuple):
+    picture: Image
+    at: int
+
+
 class Typed(TypedDict):
     image: Image
 
@@ -86,13 +91,14 @@ async def test_pictures_are_taken_out_of_what_holds_them(value: Any, number: int
 
 
 @pytest.mark.parametrize("kind", [list[Image], dict[str, Image], tuple[Image, ...], Page, Typed,
-                                  list[Page], Image | None, list[Image] | str, Struct],
+                                  list[Page], Image | None, list[Image] | str, Struct, Placed],
     ids=repr,
 )  # fmt: skip
 async def test_a_declared_type_with_pictures_is_no_misfit(kind: Any) -> None:
     values: dict[Any, Any] = {
         Page: Page("see", ONE), Typed: {"image": ONE}, list[Page]: [Page("see", ONE)],
         dict[str, Image]: {"a": ONE}, Struct: Struct([ONE]), Image | None: ONE,
+        Placed: Placed(ONE, 3),
     }  # fmt: skip
 
     def look() -> Any:
@@ -102,6 +108,15 @@ async def test_a_declared_type_with_pictures_is_no_misfit(kind: Any) -> None:
     look.__annotations__["return"] = kind
     seen = await observed(tool(effect="read")(look))
     assert (seen.ok, len(seen.attachments)) == (True, 1)
+
+
+async def test_a_named_tuple_with_a_picture_keeps_its_names() -> None:
+    @tool(effect="read")
+    def look() -> Placed:
+        """Look."""
+        return Placed(ONE, 3)
+
+    assert (await observed(look)).content == {"picture": "the first", "at": 3}
 
 
 async def test_a_tool_made_by_hand_and_an_observation_may_hold_them_too() -> None:

@@ -127,6 +127,10 @@ def _captioned(value: Any, attachments: list[Attachment]) -> Any:
     if isinstance(value, Mapping):
         mapping = cast("dict[Any, Any]", value)
         return {key: _captioned(inner, attachments) for key, inner in mapping.items()}
+    if isinstance(value, tuple) and hasattr(cast("object", value), "_fields"):
+        named = cast("Any", value)
+        items = zip(named._fields, named, strict=True)
+        return {name: _captioned(inner, attachments) for name, inner in items}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_captioned(inner, attachments) for inner in cast("list[Any]", value)]
     return {key: _captioned(inner, attachments) for key, inner in _object_fields(value).items()}

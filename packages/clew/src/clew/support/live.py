@@ -20,6 +20,11 @@ class Live(Protocol):
         """The run's id."""
         ...
 
+    @property
+    def began(self) -> int:
+        """When its record began, in Unix milliseconds: another run may have its id elsewhere."""
+        ...
+
     def calling(self, call: str, tool: str, attempt: int) -> None:
         """An attempt of a call begins."""
         ...

@@ -20,7 +20,7 @@ from clew.support.errors import ConfigError
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import by_name, named_tuples
-from clew.tools.pydantic_types import adapted, refuse_default
+from clew.tools.pydantic_types import adapted, is_named_tuple, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
 
 _MAX_DEFAULT_CHARS: Final = 200
@@ -271,8 +271,9 @@ def mentions_attachments(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
 
 def _fields_of(kind: Any) -> list[Any]:
     """The types of the fields of a class."""
-    known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind)
-    if not (known or hasattr(kind, "model_fields") or typing.is_typeddict(kind)):
+    known = is_named_tuple(kind) or issubclass(kind, msgspec.Struct)
+    known = known or dataclasses.is_dataclass(kind) or typing.is_typeddict(kind)
+    if not (known or hasattr(kind, "model_fields")):
         return []
     try:
         return list(typing.get_type_hints(kind).values())

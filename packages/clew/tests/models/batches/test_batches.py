@@ -15,6 +15,7 @@ from clew import (
     ConfigError,
     Limits,
     MemoryStore,
+    ModelError,
     ModelSettings,
     SqliteStore,
     batch,
@@ -28,7 +29,7 @@ from clew.models import Price, resolve
 from clew.models.batches import Batched
 from clew.models.openai.chat import openai_chat
 from clew_testing.servers import Delay, Drop, Fail, ReceivedRequest, Say, Turn
-from tests.models.batches.bench import SERVICES, Service, serving, texts
+from tests.models.batches.bench import SERVICES, Place, Service, serving, texts
 
 EACH = pytest.mark.parametrize("service", SERVICES)
 GO = Prompt((), (Part("user", "Go."),))
@@ -260,6 +261,86 @@ async def test_models_of_other_settings_share_a_batch(tmp_path: Path) -> None:
                 group.start_soon(partial(run, agent, "shop", store=MemoryStore()))
         assert place.sizes == [2]
     assert {body["temperature"] for body in place.bench.paid} == {0.0, 0.5}
+
+
+@on_asyncio
+@EACH
+async def test_other_accounts_pay_for_themselves(service: Service, tmp_path: Path) -> None:
+    async with serving(service, tmp_path, lambda _: Say("Fine.")) as place:
+        place.bench.faults = lambda seen: users.append(seen.headers.get("user", ""))
+        users: list[str] = []
+        models = [place.model(headers={"User": name}) for name in ("ada", "bob")]
+        async with anyio.create_task_group() as group:
+            for model in models:
+                group.start_soon(model.complete, GO)
+        assert place.sizes == [1, 1]
+        assert set(users) == {"ada", "bob"}
+
+
+@on_asyncio
+async def test_another_key_is_another_account(tmp_path: Path) -> None:
+    async with serving("openai", tmp_path, lambda _: Say("Fine.")) as place:
+        good, bad = place.model(), place.model(api_key="wrong")
+        ends: dict[str, str] = {}
+
+        async def ask(name: str, model: Batched) -> None:
+            try:
+                ends[name] = (await model.complete(GO)).text
+            except ModelError as error:
+                ends[name] = str(error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask, "good", good)
+            group.start_soon(ask, "bad", bad)
+    assert ends["good"] == "Fine."
+    assert "refused the key" in ends["bad"]
+
+
+@EACH
+def test_equal_requests_that_were_left_are_paid_once(service: Service, tmp_path: Path) -> None:
+    numbers = itertools.count(1)
+
+    async def ask(place: Place, count: int) -> set[str]:
+        model = place.model()
+        replies: set[str] = set()
+
+        async def one() -> None:
+            replies.add((await model.complete(GO)).text)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(count):
+                group.start_soon(one)
+        return replies
+
+    async def twice() -> None:
+        async with serving(service, tmp_path, lambda _: Say(f"{next(numbers)}")) as place:
+            first = await ask(place, 3)
+            await anyio.to_thread.run_sync(anyio.run, partial(again, place, first))
+            assert place.sizes == [3]
+
+    async def again(place: Place, first: set[str]) -> None:
+        """In a loop that knows nothing of what the other one was told, as after a crash."""
+        assert await ask(place, 3) == first
+
+    anyio.run(twice)
+
+
+@on_asyncio
+@EACH
+async def test_a_run_of_the_same_id_elsewhere_is_another(service: Service, tmp_path: Path) -> None:
+    numbers = itertools.count(1)
+    async with serving(service, tmp_path, lambda _: Say(f"{next(numbers)}")) as place:
+        answers: list[object] = []
+
+        async def ask() -> None:
+            model = place.model()
+            result = await run(Agent(model), "Go.", store=MemoryStore(), run_id="x")
+            answers.append(result.answer)
+            await model.close()
+
+        for _ in range(2):
+            await anyio.to_thread.run_sync(anyio.run, ask)
+        assert answers == ["1", "2"]
 
 
 @on_asyncio

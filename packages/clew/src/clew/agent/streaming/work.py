@@ -38,6 +38,11 @@ class Work(msgspec.Struct, eq=False):
         return self.journal.run_id
 
     @property
+    def began(self) -> int:
+        """When its record began, in Unix milliseconds."""
+        return self.journal.trajectory.entries[0].at
+
+    @property
     def key(self) -> Key:
         """What its followers know it by."""
         return location_of(self.journal.store), self.journal.run_id

@@ -67,21 +67,19 @@ class BatchRow(msgspec.Struct, frozen=True):
 
 
 class RequestRow(msgspec.Struct, frozen=True):
-    """A request of the ledger: the `number`th of its run with this content."""
+    """A request of the ledger."""
 
     id: int
     batch: int
-    number: int
     known: int
     """Whether it is known what became of it, 0 or 1."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What a run asks for: who it is, the content's digest, and how often it asked that before."""
+    """What a run asks for: who it is, and the content's digest."""
 
     run: str
     digest: str
-    number: int
 
 
 class Ledger:
@@ -150,22 +148,14 @@ class Ledger:
 
     # ------------------------------------------------------------ requests
 
-    def request(self, scope: str, run: str, digest: str) -> RequestRow | None:
+    def requests(self, scope: str, run: str, digest: str) -> list[RequestRow]:
         """What the run asked so, and nobody has told it yet, or it may have lost again."""
         rows = self._read(
-            "select id, batch, number, kind is not null from requests"
-            " where scope = ? and run = ? and digest = ? and not spent order by number limit 1",
+            "select id, batch, kind is not null from requests"
+            " where scope = ? and run = ? and digest = ? and not spent order by number",
             *(scope, run, digest),
         )
-        return RequestRow(*rows[0]) if rows else None
-
-    def number(self, scope: str, run: str, digest: str) -> int:
-        """The number of a further request of this content."""
-        rows = self._read(
-            "select max(number) from requests where scope = ? and run = ? and digest = ?",
-            *(scope, run, digest),
-        )
-        return cast("int", rows[0][0] or 0) + 1
+        return [RequestRow(*row) for row in rows]
 
     def outcome(self, request: int) -> Outcome | None:
         """What became of a request, None where that is not known."""
@@ -192,8 +182,9 @@ class Ledger:
             ids = [
                 db.execute(
                     "insert into requests (batch, scope, run, digest, number)"
-                    " values (?, ?, ?, ?, ?)",
-                    (batch, scope, each.run, each.digest, each.number),
+                    " select ?1, ?2, ?3, ?4, coalesce(max(number), 0) + 1 from requests"
+                    " where scope = ?2 and run = ?3 and digest = ?4",
+                    (batch, scope, each.run, each.digest),
                 ).lastrowid
                 for each in wanted
             ]

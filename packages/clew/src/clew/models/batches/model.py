@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from clew.core.events import Reply
@@ -120,6 +120,7 @@ class _Ways:
     def __init__(self, live: Endpoint, ledger: Ledger, timing: Timing) -> None:
         self.name = f"{PREFIX}:{live.info.name}"
         self._source, self._path, model = live.asked_at
+        self._account = live.account
         self._scope = f"{self._source.base_url}\n{self._path}\n{model}"
         self._anthropic = live.info.name.startswith("anthropic:")
         self._ledger = ledger
@@ -135,19 +136,20 @@ class _Ways:
         return BatchTransport(client, api, self._waves)
 
     def _waves(self) -> Waves:
-        """Those of this event loop, which all models of the same name and address share."""
+        """Those of this event loop, which models of the same name, address and account share."""
         waves, loop = _WAVES.setdefault(self._ledger, {}), current_loop()
-        at = (id(loop), self._scope)
+        at = (id(loop), self._scope, self._account, self._timing)
         if at not in waves or waves[at][0] is not loop:
             made = Waves(self._ledger, self._scope, self._source, self.name, self._timing)
             waves[at] = loop, made
         return waves[at][1]
 
 
-_WAVES: Final[WeakKeyDictionary[Ledger, dict[tuple[int, str], tuple[object, Waves]]]] = (
-    WeakKeyDictionary()
-)
-"""The waves of each ledger, by event loop and by model: models of other settings share them."""
+_At: TypeAlias = tuple[int, str, tuple[tuple[str, str], ...], Timing]
+"""Event loop, model at an address, who pays, and how long is waited."""
+
+_WAVES: Final[WeakKeyDictionary[Ledger, dict[_At, tuple[object, Waves]]]] = WeakKeyDictionary()
+"""The waves of each ledger: models of other settings share them, those of other accounts do not."""
 
 
 def _check_provider(live: object) -> None:

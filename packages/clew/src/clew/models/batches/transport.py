@@ -26,7 +26,7 @@ class BatchTransport:
         """The reply to a request of the run at work. What failed is raised as if it were sent."""
         del path  # all of a model's requests go to the same
         live = LIVE.get()
-        run = "" if live is None else live.run_id
+        run = "" if live is None else f"{live.run_id} {live.began}"  # one of its id is another
         return _reply(await self._waves().outcome(self._api, run, content))
 
     async def stream(self, path: str, content: bytes) -> Incoming:

@@ -115,17 +115,15 @@ class Waves:
         """Where the request stands: new, in a batch, or known by now."""
         digest = hashlib.blake2b(body, digest_size=20).hexdigest()
         mine = {asked.id for asked in self._live if asked.id}
-        row = self._ledger.request(self._scope, run, digest)
-        if row is not None and row.id in self._delivered:  # it was of no use to the run
-            self._ledger.spend(row.id)
-            row = self._ledger.request(self._scope, run, digest)
-        if row is None or row.id in mine:
-            alike = sum(it.wanted.run == run and it.wanted.digest == digest for it in self._waiting)
-            number = self._ledger.number(self._scope, run, digest) + alike
+        rows = self._ledger.requests(self._scope, run, digest)
+        for used in self._delivered.intersection(it.id for it in rows):  # of no use to the run
+            self._ledger.spend(used)
+        row = next((it for it in rows if it.id not in mine | self._delivered), None)
+        if row is None:
             self._quiet_at = anyio.current_time() + self._timing.gather
             self._joined.set()
-            return Asked(api, Wanted(run, digest, number), body)
-        asked = Asked(api, Wanted(run, digest, row.number), body, row.batch, row.id)
+            return Asked(api, Wanted(run, digest), body)
+        asked = Asked(api, Wanted(run, digest), body, row.batch, row.id)
         asked.outcome = self._ledger.outcome(row.id) if row.known else None
         self._look_at = 0.0
         self._joined.set()

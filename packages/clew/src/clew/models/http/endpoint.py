@@ -224,6 +224,7 @@ class Endpoint:
         self._api = api
         self._source = source
         self._connect = connect
+        self._headers = dict(settings.get("headers") or {})
         self._way = f" through {source.proxy}" if source.proxy else ""
         check_own([api.model], settings.get("prices") or {})
         self._price = price(api.provider, api.model, settings.get("prices"))
@@ -302,6 +303,11 @@ class Endpoint:
     def asked_at(self) -> tuple[FailureSource, str, str]:
         """Whom it asks, the path of plain completions there, and the model's name."""
         return self._source, self._api.path(stream=False), self._api.model
+
+    @property
+    def account(self) -> tuple[tuple[str, str], ...]:
+        """Who asks, and pays: the key, and the headers that go with every request."""
+        return ("", self._source.key), *sorted(self._headers.items())
 
     def _tell(self, api: Api) -> None:
         """Ask as this API does from now on; nothing was asked yet."""
