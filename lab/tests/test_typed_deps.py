@@ -1,15 +1,12 @@
 """Type checkers know the deps: what is right passes in strict mode, and each wrong line is told."""
 
-import json
-import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[2]
+from tests.type_checkers import CHECKERS, lines_marked_bad
+
 PROGRAM: Final = '''
 from dataclasses import dataclass
 from typing import assert_type
@@ -72,34 +69,10 @@ async def main() -> None:
     assert_type(await run(e, "?"), Result[Other])
 wrong = Agent(model, deps=3)  # BAD
 '''
-WRONG: Final = {
-    number for number, line in enumerate(PROGRAM.splitlines(), start=1) if line.endswith("# BAD")
-}
 
 
 @pytest.mark.slow
-def test_mypy_tells_each_wrong_line_and_no_other(tmp_path: Path) -> None:
-    (file := tmp_path / "typed.py").write_text(PROGRAM, "utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
-    done = subprocess.run(
-        [*command, "--config-file", str(ROOT / "pyproject.toml"), str(file)],
-        capture_output=True, text=True, cwd=ROOT, check=False,
-    )  # fmt: skip
-    told = re.findall(r"typed\.py:(\d+): error", done.stdout)
-    assert {int(number) for number in told} == WRONG, done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_pyright_tells_each_wrong_line_and_no_other(tmp_path: Path) -> None:
-    (file := tmp_path / "typed.py").write_text(PROGRAM, "utf-8")
-    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable,
-         "-p", str(tmp_path)],
-        capture_output=True, text=True, cwd=tmp_path, check=False,
-    )  # fmt: skip
-    told = [
-        each for each in json.loads(done.stdout)["generalDiagnostics"] if each["file"] == str(file)
-    ]
-    lines = {each["range"]["start"]["line"] + 1 for each in told if each["severity"] == "error"}
-    assert lines == WRONG, told
+@pytest.mark.parametrize("refused", CHECKERS)
+def test_each_wrong_line_is_told_and_no_other(refused: Any, tmp_path: Path) -> None:
+    lines, report = refused(PROGRAM, tmp_path)
+    assert lines == lines_marked_bad(PROGRAM), report

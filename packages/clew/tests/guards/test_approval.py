@@ -1,6 +1,7 @@
 """`@tool(approve=…)`: which calls of a tool a person approves before they are made."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,24 @@ async def test_a_tool_with_a_fallback_has_the_rules_of_both() -> None:
         assert (await go_on(one, held, store)).answer == "Paid."
     few = agent([act("refund", amount=5.0), say("Paid.")], with_fallback(refunds(large), send))
     assert (await run(few, "Refund it.", store=MemoryStore())).ok
+
+
+async def test_a_second_parameter_without_a_type_is_given_the_context() -> None:
+    def dear(args: dict[str, Json], ctx) -> bool:  # type: ignore[no-untyped-def]  # noqa: ANN001 - as people write
+        return bool(args["amount"] > ctx.deps)
+
+    @tool
+    async def send(amount: float) -> str:
+        """Send it."""
+        return "sent"
+
+    rules: list[Any] = [lambda args, ctx: args["amount"] > ctx.deps, dear]
+    for each in rules:
+        for pays in (refunds(each), with_fallback(replace(send, approve=each), refunds(each))):
+            for amount, status in ((150.0, "held"), (5.0, "answered")):
+                script = [act(pays.name, amount=amount), say("Paid.")]
+                one = agent(script, pays, deps=lambda _: 100)
+                assert (await run(one, "Refund it.", store=MemoryStore())).status == status
 
 
 @pytest.mark.parametrize("wrong", ["", " ", 3, ["large"], dict, lambda: True])

@@ -7,7 +7,7 @@ from typing import Any, Final
 from clew.core.events import Json, Verdict
 from clew.core.interfaces import Approve
 from clew.core.trajectory import Call, Trajectory
-from clew.deps.parameters import context_parameter
+from clew.deps.parameters import rule_takes_context
 from clew.deps.run_context import part_context
 from clew.support.errors import ConfigError, PartError
 from clew.support.json_arguments import unfit
@@ -48,7 +48,7 @@ class Approvals:
         who = f"the approval rule of {tool}"
         if callable(rule):
             arguments: list[Any] = [copied(call.args)]
-            if context_parameter(rule) is not None:
+            if rule_takes_context(rule):
                 arguments.append(part_context(trajectory, call.key))
             try:
                 rule = await ask(who, self.patience, rule, *arguments)

@@ -25,7 +25,7 @@ from clew.core.interfaces import (
     Tool,
     ToolSpec,
 )
-from clew.deps.parameters import context_parameter
+from clew.deps.parameters import context_parameter, rule_takes_context
 from clew.deps.parts import ContextGuard
 from clew.guards import NoProgress, Provenance
 from clew.guards.limits import Limits
@@ -207,7 +207,8 @@ def check_function(kind: str, part: object) -> None:
         raise ConfigError(message)
     name = getattr(part, "__qualname__", None) or type(part).__name__
     parameters = ASKED[kind]
-    if kind in ASKED_WITH_CONTEXT and context_parameter(part) is not None:
+    wants_context = rule_takes_context if kind == "approve" else context_parameter
+    if kind in ASKED_WITH_CONTEXT and wants_context(part):
         parameters = ASKED_WITH_CONTEXT[kind]
     try:
         inspect.signature(part).bind(*parameters)

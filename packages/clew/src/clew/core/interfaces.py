@@ -92,11 +92,16 @@ class External:
 
 Parameters: TypeAlias = dict[str, Json]  # a JSON Schema of type object
 
-Approve: TypeAlias = bool | str | Callable[..., Answering[bool | str | None]]
+Approve: TypeAlias = (
+    bool
+    | str
+    | Callable[[dict[str, Json]], Answering[bool | str | None]]
+    | Callable[[dict[str, Json], Any], Answering[bool | str | None]]
+)
 """Whether a person approves the calls of a tool before they are made: True, or the reason for it.
 
 Or a function of the arguments, and of a `clew.RunContext` if it has a parameter for one, that says
-so of each call; False or None lets it pass.
+so of each call; False or None lets it pass. A second parameter without a type is for the context.
 """
 
 

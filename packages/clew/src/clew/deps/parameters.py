@@ -13,6 +13,8 @@ from clew.support.errors import ConfigError
 ANY: Final = (Any, object, None, type(None))
 """Types of deps that a run without deps has too."""
 
+_IN_ORDER: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 class ContextParameter(NamedTuple):
     """A parameter of type `RunContext[…]`; `kind` is the type of the deps, None for any or none."""
@@ -47,6 +49,23 @@ def context_parameter(part: Callable[..., Any]) -> ContextParameter | None:
         if name != "return" and (known := deps_kind(annotation)) is not None:
             return ContextParameter(name, known.kind)
     return None
+
+
+def rule_takes_context(rule: Callable[..., Any]) -> bool:
+    """Whether an approval rule takes the context: by type, or as a second parameter without one.
+
+    A lambda cannot say types. Raises `ConfigError` as `context_parameter` does.
+    """
+    if context_parameter(rule) is not None:
+        return True
+    try:
+        parameters = inspect.signature(rule).parameters.values()
+    except (TypeError, ValueError):  # it does not tell what it takes
+        return False
+    needed = [each for each in parameters if each.default is each.empty and each.kind in _IN_ORDER]
+    return (
+        len(needed) == len(("arguments", "ctx")) and needed[1].annotation is inspect.Parameter.empty
+    )
 
 
 def _call_of(part: object) -> Any:

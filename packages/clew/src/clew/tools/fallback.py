@@ -25,7 +25,7 @@ from clew.core.interfaces import (
 )
 from clew.core.received import renamed
 from clew.core.trajectory import Call, Trajectory
-from clew.deps.parameters import context_parameter
+from clew.deps.parameters import rule_takes_context
 from clew.deps.parts import guard_with_context
 from clew.deps.run_context import RunContext
 from clew.support.error_text import described, message_of
@@ -247,7 +247,7 @@ class _EitherRule:
             judged: Any = rule
             if callable(rule):
                 asked: Any = rule
-                context = () if context_parameter(asked) is None else (ctx,)
+                context = (ctx,) if rule_takes_context(asked) else ()
                 judged = asked(copied(own), *context)
             answer: bool | str | None = (
                 await cast("Any", judged) if isinstance(judged, Awaitable) else judged
