@@ -3,7 +3,7 @@
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, assert_type
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, assert_type
 
 import msgspec
 import pytest
@@ -22,6 +22,18 @@ from clew import (
 )
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.process import process_tool
+
+
+T = TypeVar("T")
+
+
+class Box(NamedTuple, Generic[T]):
+    kept: T
+
+
+class Boxes(NamedTuple, Generic[T]):
+    all: list[Box[T]]
+    last: Box[T] | None = None
 
 
 class Place(NamedTuple):
@@ -94,6 +106,12 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         Trip({"a": WAY}, ULM, (2, ULM)),
     ),
     "without types": (Pair, {"one": 1, "other": [2]}, Pair(1, [2])),
+    "of a type": (Box[int], {"kept": 1}, Box(1)),
+    "of a type, in another": (
+        Boxes[str],
+        {"all": [{"kept": "a"}], "last": None},
+        Boxes([Box("a")]),
+    ),
 }
 
 

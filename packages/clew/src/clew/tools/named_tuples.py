@@ -4,7 +4,6 @@ msgspec has lists for them, in which a model would have to count.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any, cast
 
 import msgspec
@@ -13,16 +12,30 @@ from msgspec import inspect
 from clew.core.events import Json
 from clew.core.interfaces import Parameters
 from clew.support.json_values import plain
-from clew.tools.pydantic_types import is_named_tuple, mentioned
 from clew.tools.typed_json import changed
 
 
 def named_tuples(kinds: Iterable[Any]) -> Iterator[Any]:
-    """The named tuples in these types; what pydantic alone reads is left to it."""
+    """The named tuples in these types, of generic ones with the types that they are for.
+
+    What pydantic alone reads is left to it.
+    """
     seen = set[int]()
-    for part in chain.from_iterable(mentioned(kind, seen) for kind in kinds):
-        if isinstance(part, type) and is_named_tuple(cast("type[Any]", part)):
-            yield part
+    for info in inspect.multi_type_info(kinds):
+        yield from _named_tuples(info, seen)
+
+
+def _named_tuples(info: Any, seen: set[int]) -> Iterator[Any]:
+    """Those in what msgspec knows of a type, or of a field, that was not `seen`."""
+    if isinstance(info, tuple):
+        for each in cast("Any", info):
+            yield from _named_tuples(each, seen)
+    elif isinstance(info, inspect.Type | inspect.Field) and id(info) not in seen:
+        seen.add(id(info))
+        if isinstance(info, inspect.NamedTupleType):
+            yield info.cls
+        for name in info.__struct_fields__:
+            yield from _named_tuples(getattr(info, name), seen)
 
 
 def as_object(kind: Any, listed: Parameters) -> None:
