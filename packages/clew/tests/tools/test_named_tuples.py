@@ -23,7 +23,6 @@ from clew import (
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.process import process_tool
 
-
 T = TypeVar("T")
 
 
