@@ -26,12 +26,21 @@ from clew.guards.links import links_from_outside
 from clew.guards.safe_links import safe_links
 from clew.support.json_values import text_or_json
 from clew.support.parts import stable_name, using
+from clew.tools.finish import completed_answer
 
 
 def _decoded(agent: Agent[Any], answer: Json) -> Any:
     """The answer in the agent's type; as recorded, if it was given to an agent of another."""
     try:
         return agent.decode(answer)
+    except Exception:  # noqa: BLE001 - a user's own type may raise anything
+        return answer
+
+
+def _completed(agent: Agent[Any], answer: Json) -> Json:
+    """The answer with the fields that its type has by default; as recorded, if it is of another."""
+    try:
+        return completed_answer(agent.answer, answer)
     except Exception:  # noqa: BLE001 - a user's own type may raise anything
         return answer
 
@@ -77,7 +86,7 @@ def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, 
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
     safe = safe_links(trajectory, agent.engine.prompt_spec.prompt)
-    safe_answer, neutralised = safe(stop.answer)
+    safe_answer, neutralised = safe(text or _completed(agent, stop.answer))
     listed = references(cited, trajectory) if cited else ()
     return {
         "run_id": trajectory.run_id,

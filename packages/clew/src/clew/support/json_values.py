@@ -41,7 +41,7 @@ def encode_other(value: Any) -> Any:
             f"{type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
         )
         raise TypeError(message)
-    return value.model_dump(mode="json")
+    return value.model_dump(mode="json", by_alias=True)  # as its schema has them
 
 
 def text_or_json(value: Json) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Final, cast, get_args
 
 from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json
 from clew.core.interfaces import Parameters, Tool
+from clew.support.default_fields import set_defaults, with_defaults
 from clew.support.json_values import plain
 from clew.tools.named_tuples import by_name
 from clew.tools.pydantic_types import adapted
@@ -89,4 +90,12 @@ def decode_answer(kind: Any, value: Json) -> Any:
         return value  # the usual case, at the end of every run: no schema to make for it
     if wrong := problems(answer_schema(kind), value, "field"):
         raise ValueError("; ".join(wrong))
-    return from_json(adapted(kind, "the answer's type"), value)
+    answer = from_json(adapted(kind, "the answer's type"), value)
+    set_defaults(answer)
+    return answer
+
+
+def completed_answer(kind: Any, recorded: Json) -> Json:
+    """A recorded answer with the fields that its type has by default."""
+    typed = by_name(adapted(kind, "the answer's type"), plain(decode_answer(kind, recorded)))
+    return with_defaults(recorded, typed)

@@ -6,6 +6,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
+from itertools import chain
 from typing import Annotated, Any, Final, Union
 
 import msgspec
@@ -15,12 +16,13 @@ from clew.core.events import Audio, File, Image, Json, Observation, Verdict, enc
 from clew.core.interfaces import CALL, Parameters
 from clew.deps.parameters import ContextParameter, deps_kind
 from clew.deps.run_context import RunContext, call_context
+from clew.support.default_fields import has_defaults, set_defaults
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import by_name, named_tuples
-from clew.tools.pydantic_types import adapted, is_named_tuple, refuse_default
+from clew.tools.pydantic_types import adapted, is_named_tuple, mentioned, refuse_default
 from clew.tools.types import from_json, schema_of, schemas, with_description
 
 _MAX_DEFAULT_CHARS: Final = 200
@@ -54,7 +56,7 @@ class Signature(msgspec.Struct, frozen=True):
     `fields` has the type a model's arguments are converted to, `context` the name of the parameter
     that gets the `RunContext`, and `deps` the type of deps that it wants (None: any, or none).
     `result` is the schema of the return annotation where it says anything, and `tuples` its type
-    where named tuples are in it.
+    where named tuples are in it. `defaults` says whether the types have dataclasses with such.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Signature(msgspec.Struct, frozen=True):
     fields: type[msgspec.Struct]
     context: str
     deps: Any
+    defaults: bool
 
     def arguments(
         self, args: dict[str, Json], key: str, context: RunContext[Any] | None = None
@@ -82,6 +85,8 @@ class Signature(msgspec.Struct, frozen=True):
             raise
         except Exception as error:  # a type's own code may look up, divide or import
             raise ValueError(described(error)) from error
+        if self.defaults:
+            set_defaults(converted)
         values = {name: getattr(converted, name) for name in self.fields.__struct_fields__}
         known = {name: value for name, value in values.items() if value is not _ABSENT}
         if self.context:
@@ -116,7 +121,7 @@ def read(function: Callable[..., Any]) -> Signature:
             kinds[parameter.name] = with_description(
                 adapted(kind, where), words.get(parameter.name, "")
             )
-    defaults = {one: parameters[one].default for one in kinds}
+    defaults, seen = {one: parameters[one].default for one in kinds}, set[int]()
     result, tuples = _result(hints.get("return", inspect.Signature.empty), name)
     return Signature(
         name=name,
@@ -127,6 +132,9 @@ def read(function: Callable[..., Any]) -> Signature:
         fields=_fields(name, kinds, defaults),
         context=context.name,
         deps=context.kind,
+        defaults=any(
+            map(has_defaults, chain.from_iterable(mentioned(it, seen) for it in kinds.values()))
+        ),
     )
 
 
