@@ -218,7 +218,7 @@ class AgentFactory:
         """An agent that verifies; a model of the same provider is reached in the same way."""
         if not varied.verifier:
             return None
-        near = varied.verifier.partition(":")[0] == spec.model.partition(":")[0]
+        near = _provider(varied.verifier) == _provider(spec.model)
         reached = spec.connection if near else ModelConnection()
         asked = Spec(
             model=varied.verifier,
@@ -247,6 +247,11 @@ def _where(varied: Varied, index: int, base: Spec, model: str, error: AgentPartE
     if error.path and error.path[0] in {path[0] for path, _ in values_in(varied.set)}:
         return ("configurations", index, "set", *error.path)
     return ("agent", *error.path)
+
+
+def _provider(model: str) -> str:
+    """The provider of a model's name, be it asked in batches."""
+    return model.removeprefix("batch:").partition(":")[0]
 
 
 def _price(agent: Agent[Any], spec: Spec) -> Price | None:

@@ -248,6 +248,27 @@ def test_votes_and_judges_have_models_of_their_own(tmp_path: Path) -> None:
     assert (plan.judge.agent.engine.model.info.name, plan.judge.min_grade) == ("vllm:c", 3)
 
 
+def test_a_verifier_of_another_provider_is_not_asked_there_in_batches_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_BATCHES", str(tmp_path / "batches.sqlite"))
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    text = """
+        dataset = "sums.jsonl"
+        models = ["batch:openai:a"]
+        [agent.connection]
+        base_url = "http://localhost:7001/v1"
+        [[configurations]]
+        name = "votes"
+        votes = 3
+        verifier = "batch:{}"
+        """
+    read(tmp_path, text.format("openai:b"))
+    with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
+        read(tmp_path, text.format("anthropic:b"))
+
+
 def test_settings_of_the_model_are_those_of_an_agent_a_configuration_and_a_judge(
     tmp_path: Path,
 ) -> None:

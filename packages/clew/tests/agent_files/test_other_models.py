@@ -82,3 +82,40 @@ def test_another_provider_is_not_reached_there(
     file.write_text(f'model = "openai:own"\nparser = "anthropic:claude-x"\n{local}')
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
         load_agent(file)
+
+
+def test_a_model_in_batches_is_one_of_the_same_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_BATCHES", str(tmp_path / "batches.sqlite"))
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    file = tmp_path / "agent.toml"
+    local = '[connection]\nbase_url = "http://127.0.0.1:9"\n'
+    file.write_text(f'model = "batch:openai:own"\nparser = "openai:judge"\n{local}')
+    load_agent(file)  # both are at the server of one's own, which needs no key
+    for other in ("anthropic:claude-x", "batch:anthropic:claude-x"):
+        file.write_text(f'model = "batch:openai:own"\nparser = "{other}"\n{local}')
+        with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
+            load_agent(file)
+
+
+def test_a_model_in_batches_has_the_prices_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLEW_BATCHES", str(tmp_path / "batches.sqlite"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    file = tmp_path / "agent.toml"
+    file.write_text('model = "batch:openai:own"\n[prices.own]\ninput = 3\noutput = 5\n')
+    agent, _ = load_agent(file)
+    rates = agent.engine.model.info.rates
+    assert rates is not None
+    assert (rates.input, rates.output) == (3, 5)
+
+
+def test_prices_of_no_model_are_refused_in_batches_too(tmp_path: Path) -> None:
+    file = tmp_path / "agent.toml"
+    prices = "[prices.onw]\ninput = 3\noutput = 5\n"
+    file.write_text(f'model = "batch:openai:own"\n{prices}')
+    with pytest.raises(ConfigError, match=r"line 2: prices are of 'onw'.*did you mean own"):
+        load_agent(file)

@@ -3,10 +3,13 @@
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
+from clew.models.batches.ledger import Ledger
+from clew_testing.servers import OpenAIBatchServer
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import COMMAND, RUN_ID, begin, clew, environment, own_tools, until
 from tests.patience import PATIENCE
@@ -169,3 +172,31 @@ def test_ctrl_c_while_the_parts_are_imported_leaves_nothing_behind(command: str)
     _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err.strip()) == (130, "clew: interrupted")
     assert clew("show", "last").out == before
+
+
+def handed_in(process: Process) -> None:
+    """Wait until the ledger knows a batch by the provider's name for it."""
+    until("batches.sqlite", process)
+    ledger = Ledger(Path("batches.sqlite"))
+    while not any(row.remote for row in ledger.batches()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    ledger.close()
+
+
+@pytest.mark.slow  # requests are gathered for ten seconds
+def test_ctrl_c_while_a_batch_is_out_asks_nothing_anew() -> None:
+    with OpenAIBatchServer(lambda _: Say("It is Ulm."), key=KEY, held=True) as server:
+        env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+        env |= {"CLEW_BATCHES": "batches.sqlite"}
+        process = begin("ask", "Which city?", "--model", "batch:openai:gpt-4.1-mini", **env)
+        handed_in(process)
+        code, _, err = stopped(process, signal.SIGINT)
+        assert code == 130
+        assert re.search(rf"the record is open, go on with: clew resume {RUN_ID}$", err.strip())
+        assert "Traceback" not in err
+        server.bench.held = False
+        resumed = clew("resume", "last", env=env)
+    assert (resumed.code, "Answer: It is Ulm." in resumed.out) == (0, True), resumed.err
+    assert [len(batch.entries) for batch in server.bench.batches] == [1]
+    assert len(server.bench.paid) == 1

@@ -35,10 +35,12 @@ from clew import otel as package
 from clew.core.events import RawCall, Reply, Verdict
 from clew.core.interfaces import ModelInfo
 from clew.core.trajectory import Call
+from clew.models.batches import Batched
 from clew.otel import Spans, export
 from clew.otel.send import send
 from clew.support.errors import ClewError
 from clew.testing.models import ScriptedModel, act, acts, finish, say
+from clew_testing.servers import OpenAIBatchServer, Say
 from tests.core.relay import RELAY
 from tests.otel.collector import Collector, Got, collector
 
@@ -341,6 +343,22 @@ async def test_what_a_model_was_told_and_took_is_there() -> None:
     (chat,) = found.named("chat test")
     assert chat.attributes["gen_ai.request.stop_sequences"] == ["x"]
     assert chat.attributes["gen_ai.request.temperature"] == 0.5
+
+
+async def test_a_model_asked_in_batches_has_its_own_name(tmp_path: Path) -> None:
+    store = MemoryStore()
+    options: dict[str, Any] = {"api_key": "key", "ledger": tmp_path / "batches.sqlite"}
+    with OpenAIBatchServer(lambda _: Say("Here.")) as server:
+        model = Batched(
+            "openai:gpt-4.1-mini", base_url=server.base_url, gather=0.0, poll=0.0, **options
+        )
+        run_id = (await run(Agent(model=model), "Where?", store=store)).run_id
+        await model.close()
+    with collected() as (found, tracer):
+        export(await read(run_id, store=store), tracer=tracer)
+    (chat,) = found.named("chat gpt-4.1-mini")
+    assert chat.attributes["gen_ai.provider.name"] == "openai"
+    assert chat.attributes["gen_ai.request.model"] == "gpt-4.1-mini"
 
 
 async def test_the_extra_sends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

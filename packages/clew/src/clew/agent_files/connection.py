@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from clew.agent_files.spec import PriceTable, Spec, part
 from clew.core.interfaces import Model
-from clew.models.prices import Price, is_priced_by
+from clew.models.prices import Price, is_priced_by, unprefixed
 from clew.models.rate import read_rate
 from clew.models.resolve import resolve
 from clew.models.validate import check_header, check_settings
@@ -24,7 +24,7 @@ def model_settings(spec: Spec, name: str = "") -> dict[str, Any]:
 
     `name` is that of another model that the spec names: it has prices of its own in the same table.
     """
-    model = (name or spec.model).partition(":")[2]
+    _, model = unprefixed(name or spec.model)
     reached = spec.connection
     settings: dict[str, Any] = {}
     if spec.prices:
@@ -48,8 +48,8 @@ def model_beside(spec: Spec, name: str) -> Model:
 
 
 def _provider(model: str) -> str:
-    """The provider that a model's name begins with, whichever of its formats is asked for."""
-    name = model.partition(":")[0]
+    """The provider of a model's name, whichever of its formats is asked for."""
+    name, _ = unprefixed(model)
     return name.removesuffix("-responses").removesuffix("-completions")
 
 

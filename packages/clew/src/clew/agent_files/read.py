@@ -11,7 +11,7 @@ import msgspec
 from clew.agent_files.spec import SCREENS, Spec, WorkspaceTable
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_positions import line_of
-from clew.models.prices import check_own
+from clew.models.prices import check_own, unprefixed
 from clew.stores import has_password, scheme_of
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
@@ -71,7 +71,7 @@ def _check_prices(spec: Spec, where: str) -> None:
         return
     named = [spec.model, spec.parser, "" if spec.rewinds is None else spec.rewinds.critic]
     named += [] if spec.screening is None else [spec.screening.model]
-    models = [each.partition(":")[2] for each in named if ":" in each]
+    models = [unprefixed(each)[1] for each in named if ":" in each]
     try:
         check_own(models, spec.prices)
     except ConfigError as error:

@@ -89,6 +89,9 @@ class Price(msgspec.Struct, frozen=True):
 
 FREE: Final = Price(0.0, 0.0)
 FORMAT: Final = re.compile(r"-(?:responses|completions)$")
+BATCH: Final = "batch:"
+"""Stands before the name of a model that is asked in batches: it is the same model."""
+
 DATED: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
@@ -108,6 +111,12 @@ def price(provider: str, model: str, own: Mapping[str, Price] | None = None) -> 
         return FREE
     table = listed(provider)
     return next((table[name.lower()] for name in names if name.lower() in table), None)
+
+
+def unprefixed(model: str) -> tuple[str, str]:
+    """The provider and the model of a name, which may say that the model is asked in batches."""
+    provider, _, name = model.removeprefix(BATCH).partition(":")
+    return provider, name
 
 
 def is_priced_by(model: str, own: Iterable[str]) -> bool:

@@ -44,6 +44,7 @@ from clew.core.events import (
     encode,
 )
 from clew.core.trajectory import Trajectory
+from clew.models.prices import unprefixed
 
 __all__ = ["Spans", "export"]
 
@@ -310,7 +311,7 @@ class Spans:
         """The model's name at its provider, where it is known."""
         if self._spec is None:
             return ()
-        provider, _, model = self._spec.model.partition(":")
+        provider, model = unprefixed(self._spec.model)
         return (model or provider,)
 
     def _common(self, operation: str) -> Attributes:
@@ -318,7 +319,7 @@ class Spans:
         if self._run_id:
             attributes["gen_ai.conversation.id"] = self._run_id
         if self._spec is not None:
-            provider = self._spec.model.partition(":")[0]
+            provider, _ = unprefixed(self._spec.model)
             for form in ("-responses", "-completions"):
                 provider = provider.removesuffix(form)
             attributes["gen_ai.provider.name"] = PROVIDERS.get(provider, provider)

@@ -1,7 +1,6 @@
 """A model whose replies come from its provider's batch interface: later, at half the price."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
@@ -68,7 +67,6 @@ class Batched:
     ) -> None:
         check_argument("model", model, (str, Endpoint), 'a name as "openai:gpt-4.1-mini"')
         if isinstance(model, str):
-            options = _without_names(model, options)
             model = cast("Endpoint", resolve(model, **options))
         off = (0.0 if options.get("prices") else DISCOUNT) if discount is None else discount
         if not 0 <= off < 1:
@@ -158,15 +156,6 @@ def _check_provider(live: object) -> None:
         return
     message = f"{PREFIX}:{name}: clew knows the batch interfaces of {', '.join(PROVIDERS)}"
     raise ConfigError(f"{message}: name a model of one of these, or leave {PREFIX}: out")
-
-
-def _without_names(model: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options; prices may name the model with its provider."""
-    cleaned = dict(options)
-    provider = f"{model.partition(':')[0]}:"
-    if prices := cleaned.get("prices"):
-        cleaned["prices"] = {key.removeprefix(provider): it for key, it in prices.items()}
-    return cleaned
 
 
 def discounted(price: Price, share: float) -> Price:
