@@ -23,7 +23,12 @@ async def test_the_trials_of_a_wave_are_one_batch(tmp_path: Path) -> None:
     cases = [Case(f"c{n}", f"What is {n} plus {n} ?", {"number": 2 * n}) for n in range(1, 7)]
     with OpenAIBatchServer(doubled) as server:
         options: dict[str, Any] = {"base_url": server.base_url, "api_key": "key"}
-        options |= {"gather": 0.2, "poll": 0.01, "ledger": tmp_path / "batches.sqlite"}
+        options |= {
+            "gather": 60.0,
+            "requests": 6,
+            "poll": 0.01,
+            "ledger": tmp_path / "batches.sqlite",
+        }
         model = Batched("openai:gpt-4.1-mini", **options)
         plan = Plan("sums", World("sums", cases), [Configuration("batches", Agent(model))])
         estimate = await foreseen(plan, tmp_path / "sums.sqlite")
