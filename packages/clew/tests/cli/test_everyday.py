@@ -152,9 +152,22 @@ def test_a_provider_that_is_not_there_is_said() -> None:
         part = clew("doctor", "models", "open", env={"OPENROUTER_API_KEY": key})
         assert part.err == f"clew: there is no provider 'open': did you mean {name}?\n"
     assert clew("doctor", "models", "xyzxyz").err.startswith(
-        "clew: there is no provider 'xyzxyz': there are"
+        "clew: there is no provider 'xyzxyz', and no model with that in its name: there are"
     )
     assert clew("doctor", "models", "offline").out.startswith("ok  offline ")
+
+
+def test_models_are_listed_by_a_part_of_their_names() -> None:
+    listed = clew("doctor", "models", "Sonnet", "--json").document
+    names = {one["model"] for one in listed}
+    assert "anthropic" in {name.partition(":")[0] for name in names}
+    assert all("sonnet" in name for name in names)
+    with OpenAIServer(models=["sonnet-of-mine", "other"], key=KEY) as server:
+        env = with_model(server)
+        first, *others = clew("doctor", "models", "sonnet", "--json", env=env).document
+    assert (first["model"], first["usable"]) == ("openai:sonnet-of-mine", True)
+    assert {one["model"] for one in others} == names
+    assert "openai:gpt-4.1-mini" in clew("doctor", "models", "gpt-4.1-mini").out  # not "gemini"
 
 
 def test_a_key_that_is_missing_is_named() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -40,12 +41,12 @@ class Listed:
 
 
 @click.command()
-@click.argument("provider", default="", shell_complete=providers)
+@click.argument("provider", metavar="[PROVIDER|WORDS]", default="", shell_complete=providers)
 @click.option("--download", metavar="NAME", help="Fetch a listed model of `local` first.")
 @JSON
 @DEBUG
 def models(provider: str, *, download: str | None, as_json: bool) -> int:
-    """List the models of PROVIDER (default: all) by the names that --model takes.
+    """List the models of PROVIDER (default: all), or those whose names have WORDS in them.
 
     Servers on this machine, and those whose key is set, are asked for their models; for the others
     the list has the models with a known price, or without PROVIDER one of each. Usable models come
@@ -73,11 +74,7 @@ async def _list(provider: str) -> list[Listed]:
     infos = {info.name: info for info in available(os.environ)}
     asked = aliases().get(provider, provider)
     if provider and asked not in {*infos, OFFLINE, LOCAL}:
-        usable_first = sorted(infos, key=lambda name: not infos[name].usable)
-        near = near_names(provider, [*usable_first, LOCAL, *aliases()])
-        hint = f"did you mean {' or '.join(near[:3])}?" if near else ""
-        message = f"there is no provider {provider!r}: "
-        raise ConfigError(message + (hint or f"there are {', '.join(usable_first)}"))
+        return await _search(provider, infos)
     by_provider: dict[str, list[Listed]] = {name: [] for name in infos}
 
     async def ask(info: ProviderInfo) -> None:
@@ -96,6 +93,35 @@ async def _list(provider: str) -> list[Listed]:
         *here,
     ]
     return sorted(every, key=lambda one: (not one.usable, one not in here))
+
+
+async def _search(words: str, infos: Mapping[str, ProviderInfo]) -> list[Listed]:
+    """The models of any provider whose names have the words in them; usable ones come first.
+
+    Raises `ConfigError` where they begin a provider's name, and where no model has them.
+    """
+    usable_first = sorted(infos, key=lambda name: not infos[name].usable)
+    near = near_names(words, [*usable_first, LOCAL, *aliases()])
+    unknown = f"there is no provider {words!r}"
+    if near:
+        unknown += f": did you mean {' or '.join(near[:3])}?"
+    else:
+        names = ", ".join(usable_first)
+        unknown += f", and no model with that in its name: there are {names}"
+    if any(name.startswith(words) for name in near):
+        raise ConfigError(unknown)
+    models = [_local()]
+
+    async def ask(info: ProviderInfo) -> None:
+        models.append(await _models(info))
+
+    async with anyio.create_task_group() as tasks:
+        for info in infos.values():
+            tasks.start_soon(ask, info)
+    named = [one for one in itertools.chain(*models) if words.casefold() in one.model.casefold()]
+    if not named:
+        raise ConfigError(unknown)
+    return sorted(named, key=lambda one: (not one.usable, one.model))
 
 
 def _one_of_each(info: ProviderInfo, models: list[Listed]) -> list[Listed]:
