@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import jsonschema_rs
 import msgspec
@@ -13,7 +13,7 @@ import clew
 from clew.codecs import by_name, names
 from clew.codecs.gbnf import Grammar
 from clew.core.codec import Constrains
-from clew.core.events import Reply, encode
+from clew.core.events import AnswerOutcome, Reply, encode
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
 from clew.toolbox.calc import calc
@@ -106,6 +106,23 @@ def test_where_all_tools_are_withheld_it_is_the_answer_that_is_left(name: str) -
     for _ in range(100):
         read = codec.parse(prompt_spec, Reply(draw(source)))
         assert read.answer is not None or [one.name for one in read.actions] == ["finish"]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("name", [name for name in TEXT_CODECS if name != "code"])
+def test_an_answer_may_say_its_outcome_where_one_is_asked_for(name: str, asked: bool) -> None:
+    """Every outcome can be written, no other word, and none where nobody asks for it."""
+    prompt = clew.Instructions(outcome=asked)
+    prompt_spec = clew.Agent(
+        ScriptedModel([say("")]), TOOLS, codec=name, prompt=prompt
+    ).engine.prompt_spec
+    codec = by_name(name)
+    assert isinstance(codec, Constrains)
+    draw, source = sampler(codec.grammar(prompt_spec, "none", None)), random.Random(3)
+    finished = [codec.parse(prompt_spec, Reply(draw(source))).actions[0].args for _ in range(300)]
+    outcomes = {args.get("outcome") for args in finished}
+    assert outcomes == {None, *(get_args(AnswerOutcome) if asked else ())}
+    assert all("answer" in args for args in finished)
 
 
 @pytest.mark.parametrize("tokens", [40, 120, 4_000])
