@@ -1,7 +1,7 @@
 """An answer of your own type, checked by its schema and by you, asked for again where it fails.
 
-Nothing is coerced: `"1797"` is no int. After `tries` rejected answers the `fallback` stands in, and
-the result says so. Prints:
+Nothing is coerced: `"1797"` is no int. A rejected answer goes back `tries` times; after one more
+rejection the `fallback` stands in, and the result says so. Prints:
 
     ERROR: invalid_arguments: answer.born: "1797" is a string, an integer is required. …
     ERROR: rejected: nobody dies before being born

@@ -678,7 +678,8 @@ async def test_an_answer_of_any_type_comes_through_finish(
         (Place, {}, "name: missing, a string is required"),
         (Place, {"name": "x", "more": 1}, "more: unknown field; there are: name, height, tags"),
         (list[Item], [{"title": "ab", "count": 0}], "[0].count: 0 is less than the minimum of 1"),
-        (Item, {"title": "AB", "count": 1}, "value: title: Value error, do not shout"),
+        (Item, {"title": "AB", "count": 1}, "title: do not shout"),
+        (list[Item], [{"title": "AB", "count": 1}], "[0]: title: do not shout"),
     ],
 )
 def test_an_answer_of_another_type_is_refused_with_a_line(

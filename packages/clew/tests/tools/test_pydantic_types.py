@@ -18,6 +18,7 @@ from clew import Agent, ConfigError, MemoryStore, run, tool
 from clew.core.events import Json
 from clew.testing import ScriptedModel, act, finish
 from clew.tools import pydantic_types
+from clew.tools.finish import decode_answer
 
 
 class Cat(BaseModel):
@@ -133,6 +134,19 @@ async def test_a_type_that_pydantic_reads_is_kept(name: str, door: Callable[...,
     assert type(found[0][0]) is type(first)
     assert all(len(one) == 1 for one in found)
     assert [await door(kind, value) for value in wrong] == [[]] * len(wrong)
+
+
+def test_a_rejection_by_the_whole_model_is_its_words() -> None:
+    class Invoice(pydantic.BaseModel):
+        lines: list[str]
+
+        @pydantic.model_validator(mode="after")
+        def has_lines(self) -> "Invoice":
+            assert self.lines, "an invoice has lines"
+            return self
+
+    with pytest.raises(ValueError, match=r"^value: an invoice has lines$"):
+        decode_answer(Invoice, {"lines": []})
 
 
 def test_what_is_said_of_such_a_type_is_in_its_schema() -> None:

@@ -59,7 +59,7 @@ tools = ["calc", "planner"]
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
 # references = true      # cite by number, with the list at the end of the answer's text
-# tries = 2             # how often an answer that fails a check goes back
+# tries = 2             # how often a rejected answer goes back; then the fallback
 # fallback = "I cannot say."   # the answer after that; of a typed answer, its JSON
 
 # What the model is told first, in the place of the usual. As one text: prompt = "…"

@@ -167,8 +167,8 @@ class ScriptedModel:
         """Line `index` of the script as a reply."""
         if index >= len(self.script):
             lines = len(self.script)
-            message = f"the script is over: it has {lines} lines, and reply {index + 1} is wanted "
-            message += "(after a person's ruling, the model answers once more)"
+            message = f"the script is over: it has {lines} lines, and reply {index + 1} is wanted"
+            message += ": a model is asked once more after each result, rejected answer or ruling"
             raise ModelError(message)
         line = self.script[index]
         if callable(line):

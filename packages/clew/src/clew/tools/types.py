@@ -73,7 +73,9 @@ def from_json(kind: Any, value: Json) -> Any:
                 raise
             return _converted(kind, usual)
     except (ValueError, RecursionError) as error:
-        raise ValueError(_one_line(str(error))) from error
+        cause = error.__cause__
+        located = isinstance(cause, _ModelError) and cause.located
+        raise ValueError(_one_line(str(error), located=located)) from error
 
 
 def _converted(kind: Any, value: Json) -> Any:
@@ -178,21 +180,38 @@ def _decode(kind: Any, value: Json) -> Any:
     try:
         return kind.model_validate_json(encode(value), strict=True)
     except ValueError as error:
-        raise ValueError(_model_line(error)) from error
+        raise _ModelError(error) from error
+
+
+class _ModelError(ValueError):
+    """A pydantic error on one line: `a.0: Input should be …`.
+
+    `located` says whether its first words are a place in the model.
+    """
+
+    def __init__(self, error: Any) -> None:
+        errors = error.errors(include_url=False, include_context=False)
+        super().__init__("; ".join(map(_model_line, errors)))
+        self.located = bool(errors[0]["loc"])
 
 
 def _model_line(error: Any) -> str:
-    """A pydantic error on one line: `a.0: Input should be …`."""
-    errors = error.errors(include_url=False, include_context=False)
-    return "; ".join(
-        ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in errors
-    )
+    """One error: of a validator of the model's own, its words alone."""
+    words, kind = error["msg"], error["type"]
+    if kind in {"value_error", "assertion_error"}:
+        words = words.partition(", ")[2] or words
+    return ": ".join(filter(None, (".".join(map(str, error["loc"])), words)))
 
 
-def _one_line(text: str) -> str:
-    """A msgspec message with the place in front: `limits[2]: Expected `int`, got `float``."""
+def _one_line(text: str, *, located: bool) -> str:
+    """A msgspec message with the place in front: `limits[2]: Expected `int`, got `float``.
+
+    One that is `located` has a place in front already.
+    """
     match = _WHERE.match(text)
     label, what = (match["path"].lstrip("$."), match["what"]) if match else ("", text)
+    if not label and located:
+        return one_line(what)
     return f"{label or 'value'}: {one_line(what)}"
 
 
