@@ -89,12 +89,12 @@ class Agent(Generic[A_co, D]):
     `answer` is the type of the answer, any type annotation; an `Agent[Life]` gives a
     `Result[Life]`. A rejected answer goes back to the model `tries` times; after one
     more rejection `fallback`, of that type too, is the answer. `settings` are those of the model:
-    temperature, tokens, reasoning, seed, timeout … `deps` makes what its tools, guards, checks and prompts get
-    by their `RunContext`, for a run of which it is told the id, the recorded labels and the owner:
-    so any process can go on with it. `store` is where its runs are kept, for whoever names no
-    other. With `changes="continue"` runs that an earlier form of the agent began go on with this
-    one, which is recorded (`Changed`); otherwise somebody must accept the change.
-    Raises `ConfigError` if the parts do not fit.
+    temperature, tokens, reasoning, seed, timeout … `deps` makes what its tools, guards, checks and
+    prompts get by their `RunContext`, for a run of which it is told the id, the recorded labels and
+    the owner: so any process can go on with it. `store` is where its runs are kept, for whoever
+    names no other. With `changes="continue"` runs that an earlier form of the agent began go on
+    with this one, which is recorded (`Changed`); otherwise somebody must accept the change. Raises
+    `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
