@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -185,6 +186,27 @@ async def test_the_key_is_wrong(tmp_path: Path) -> None:
     async with serving("openai", tmp_path) as place:
         results = await batch(place.agent(api_key="wrong"), ["shop 0"], store=MemoryStore())
     assert "refused the key" in results[0].reason
+
+
+@on_asyncio
+@EACH
+async def test_a_full_batch_that_is_refused_for_now_waits_longer_each_time(
+    service: Service, tmp_path: Path
+) -> None:
+    tried: list[float] = []
+
+    def busy(seen: ReceivedRequest) -> Turn | None:
+        if seen.method != "POST" or not seen.path.endswith("batches"):
+            return None
+        tried.append(time.monotonic())
+        return Fail(429) if len(tried) < 3 else None
+
+    async with serving(service, tmp_path, lambda _: Say("Fine."), faults=busy) as place:
+        reply = await place.model(requests=1, gather=0.0, poll=0.05).complete(GO)
+    assert reply.text == "Fine."
+    first, second, third = tried
+    assert second - first >= 0.1
+    assert third - second >= 0.2
 
 
 @on_asyncio

@@ -83,7 +83,7 @@ class Waves:
         self._delivered: set[int] = set()
         self._leading = False
         self._joined = anyio.Event()
-        self._quiet_at = self._look_at = 0.0
+        self._quiet_at = self._look_at = self._again_at = 0.0
         self._failures = 0
         self._limit = timing.requests
         self._one_at_a_time = False
@@ -149,14 +149,16 @@ class Waves:
         """The one next thing: hand a batch in, look at those that are there, or wait."""
         now, waiting, open_batches = anyio.current_time(), self._waiting, self._open
         may = bool(waiting) and not (self._one_at_a_time and open_batches)
-        if may and (now >= self._quiet_at or len(waiting) >= min(self._limit, api.max_requests)):
+        full = len(waiting) >= min(self._limit, api.max_requests)
+        start = self._again_at if full else max(self._quiet_at, self._again_at)
+        if may and now >= start:
             await self._hand_in(api, waiting)
         elif open_batches and now >= self._look_at:
             for batch in open_batches:
                 await self._look(api, batch)
             self._look_at = anyio.current_time() + self._pause
         else:
-            due = [self._quiet_at] if may else []
+            due = [start] if may else []
             due += [self._look_at] if open_batches else []
             with anyio.CancelScope(deadline=min(due)):
                 await self._joined.wait()
@@ -237,7 +239,7 @@ class Waves:
         why = error.trouble.message if isinstance(error, StatusError) else repr(error)
         why = self._source.tell(why)
         now = anyio.current_time()
-        self._quiet_at = self._look_at = now + self._pause
+        self._again_at = self._look_at = now + self._pause
         if self._failures < TRIES:
             LOG.warning("%s: %s; the next try is in %.0f s", self._name, why, self._pause)
             return
