@@ -50,7 +50,7 @@ User = Annotated[str, Header(alias="x-user")]
 
 
 def sse(events: Stream[Any]) -> StreamingResponse:
-    return StreamingResponse(events.sse(), 200, {"x-run": events.run_id}, "text/event-stream")
+    return StreamingResponse(events.sse("all"), 200, {"x-run": events.run_id}, "text/event-stream")
 
 
 @app.post("/ask")

@@ -129,7 +129,7 @@ async def test_a_stream_is_told_as_server_sent_events(tmp_path: Path) -> None:
     agent = clerk(store=tmp_path / "own.sqlite")
     async with serving(agent):
         events = await start(agent, "?\n\nevent: forged", run_id="told")
-        told = events_of("".join([each async for each in events.sse()]))
+        told = events_of("".join([each async for each in events.sse("all")]))
     entries = [data for _, kind, data in told if kind == "Entry"]
     assert [each["event"] for each in entries] == ["started", "thought", "observation", "stop"]
     assert told[-1][0] == str(events.position)

@@ -7,6 +7,7 @@ from typing import Any
 from clew.agent.agent import A_co, Agent
 from clew.agent.result import (
     Answered,
+    BaseResult,
     Bound,
     Declined,
     Failed,
@@ -15,9 +16,9 @@ from clew.agent.result import (
     Refused,
     Result,
 )
-from clew.agent.work_done import work_done
+from clew.agent.work_done import contradicts, work_done
 from clew.citations import citations, references
-from clew.core.events import Json, Stop
+from clew.core.events import EFFECTFUL, Json, Stop
 from clew.core.interfaces import Audits, Store
 from clew.core.pending import pending_here, pending_in
 from clew.core.settling import is_unknown
@@ -79,14 +80,17 @@ def _unknown(trajectory: Trajectory) -> tuple[Call, ...]:
     )
 
 
-def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, Any]:
-    """What a result of any status has."""
+def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> dict[str, Any]:
+    """What a result of any status has that the record says.
+
+    `prompt` are the instructions, and `complete` is the answer with all of its fields.
+    """
     known = {piece.doc_id: piece for piece in trajectory.evidence}
     text = stop.answer if isinstance(stop.answer, str) else ""
     names = dict.fromkeys(c.doc_id for c in citations(text, known) if c.doc_id in known)
     cited = tuple(known[name] for name in names)
-    safe = safe_links(trajectory, agent.engine.prompt_spec.prompt)
-    safe_answer, neutralised = safe(text or _completed(agent, stop.answer))
+    safe = safe_links(trajectory, prompt)
+    safe_answer, neutralised = safe(complete)
     listed = references(cited, trajectory) if cited else ()
     return {
         "run_id": trajectory.run_id,
@@ -99,11 +103,7 @@ def _common(agent: Agent[Any], trajectory: Trajectory, stop: Stop) -> dict[str, 
         "fallback": stop.fallback,
         "lost": trajectory.total.lost,
         "unknown": _unknown(trajectory),
-        "work": work_done(
-            trajectory, agent.parts.effectful, reads=any(it.effect == "read" for it in agent.tools)
-        ),
         "outcome": stop.outcome or ("answered" if stop.status == "answered" else ""),
-        "contradicted": bool(stop.outcome and agent.engine.contradiction(trajectory, stop.outcome)),
         "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),
         "links": links_from_outside(stop.answer, trajectory),
         "raw_answer": stop.answer,
@@ -118,7 +118,14 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
     if stop is None:
         message = f"run {trajectory.run_id} has not stopped: resume it"
         raise ValueError(message)
-    common, answer = _common(agent, trajectory, stop), stop.answer
+    answer = stop.answer
+    complete = answer if isinstance(answer, str) and answer else _completed(agent, answer)
+    common = _common(trajectory, stop, agent.engine.prompt_spec.prompt, complete)
+    common["work"] = work_done(
+        trajectory, agent.parts.effectful, reads=any(it.effect == "read" for it in agent.tools)
+    )
+    contradicted = stop.outcome and agent.engine.contradiction(trajectory, stop.outcome)
+    common["contradicted"] = bool(contradicted)
     match stop.status:
         case "answered":
             audit = _audited(agent, trajectory, answer)
@@ -145,3 +152,20 @@ async def complete_result(agent: Agent[A_co], trajectory: Trajectory, store: Sto
     if not isinstance(outcome, Held):
         return outcome
     return replace(outcome, pending_approvals=await pending_in(store, trajectory))
+
+
+def recorded_result(trajectory: Trajectory, stop: Stop, prompt: str) -> BaseResult:
+    """What the record says of a stopped run, for those who do not have its agent.
+
+    Its `answer` is the one recorded, and nothing is audited. `prompt` are the agent's instructions.
+    """
+    tools = {} if trajectory.spec is None else trajectory.spec.tools
+    effectful = frozenset(name for name, tool in tools.items() if tool.effect in EFFECTFUL)
+    reads = any(tool.effect == "read" for tool in tools.values())
+    return BaseResult(
+        status=stop.status,
+        answer=stop.answer,
+        work=work_done(trajectory, effectful, reads=reads),
+        contradicted=contradicts(trajectory, stop.outcome, reads=reads),
+        **_common(trajectory, stop, prompt, stop.answer),
+    )

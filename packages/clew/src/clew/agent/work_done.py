@@ -82,6 +82,13 @@ def contradiction(tools: Sequence[AnyTool], trajectory: Trajectory, outcome: Ans
     return ""
 
 
+def contradicts(trajectory: Trajectory, outcome: str, *, reads: bool) -> bool:
+    """Whether the record is against the outcome, where its tools are known only by their names."""
+    if outcome == "done":
+        return not (trajectory.done_elsewhere or _acted(trajectory))
+    return outcome == "not_found" and reads and not _looked(trajectory)
+
+
 def _acted(trajectory: Trajectory) -> bool:
     """Whether a call may have changed something, here or in a sub-run that does not deny it."""
     return any(not _denies(call) for call in trajectory.effects)

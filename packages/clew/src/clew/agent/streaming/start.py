@@ -1,9 +1,9 @@
 """Beginning work on a run that goes on whoever leaves: `start`, and `stream` with it."""
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from types import TracebackType
+from typing import Any, Final, Generic, TypeVar
 
 import anyio
 
@@ -15,6 +15,7 @@ from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
 from clew.agent.sessions import check_session, converse
 from clew.agent.streaming.followers import Key
+from clew.agent.streaming.items import StreamItem
 from clew.agent.streaming.stream import Stream
 from clew.agent.streaming.tasks import Begun, RunTask, task_of
 from clew.core.events import Json
@@ -172,8 +173,35 @@ async def _record(
     return record
 
 
-@asynccontextmanager
-async def stream(
+class Opening(Generic[T]):
+    """A run that begins where its stream is entered, or iterated, and that is left at the end."""
+
+    def __init__(self, begin: Callable[[], Awaitable[Stream[T]]]) -> None:
+        self._begin = begin
+        self._events: Stream[T] | None = None
+
+    async def __aenter__(self) -> Stream[T]:
+        self._events = await self._begin()
+        return self._events
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._events is not None:
+            await self._events.aclose()
+            if error is None:
+                self._events.raise_error()
+
+    async def __aiter__(self) -> AsyncGenerator[StreamItem[T]]:
+        async with self as events:
+            async for item in events:
+                yield item
+
+
+def stream(
     agent: Agent[T, D],
     goal: Question,
     *,
@@ -184,16 +212,15 @@ async def stream(
     deps: D | None = None,
     session: str | None = None,
     request: str = "",
-) -> AsyncGenerator[Stream[T]]:
-    """Answer a goal and yield what happens: `async with … as events`, `async for`.
+) -> Opening[T]:
+    """Answer a goal and yield what happens: `async with … as events`, or `async for` at once.
 
     It is `start` and the stream of that: whoever leaves early, the work goes on. What ended the
     work by then is raised.
     """
-    opening = await start(
-        agent, goal, run_id=run_id, store=store, labels=labels, owner=owner, deps=deps,
-        session=session, request=request,
+    return Opening(
+        partial(
+            start, agent, goal, run_id=run_id, store=store, labels=labels, owner=owner, deps=deps,
+            session=session, request=request,
+        )
     )  # fmt: skip
-    async with opening as events:
-        yield events
-    events.raise_error()

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, Final, Generic, Self
+from typing import Any, Final, Generic, Literal, Self
 
 import anyio
 
@@ -14,6 +14,7 @@ from clew.agent.labels import load_of
 from clew.agent.result import Result
 from clew.agent.streaming import followers
 from clew.agent.streaming.branches import Branch, position_of
+from clew.agent.streaming.browser_events import BrowserEvent, BrowserEvents
 from clew.agent.streaming.followers import Follower, Key, Waiting
 from clew.agent.streaming.idle import idle
 from clew.agent.streaming.items import Dropped, Nested, Partial, StreamItem, Token
@@ -104,16 +105,31 @@ class Stream(Generic[A_co]):
         item, self.position = self._ready.popleft()
         return item
 
-    async def sse(self) -> AsyncGenerator[str]:
-        """Server-sent events: an item's place as the id, for `after`, its kind, and its JSON.
+    def sse(self, show: Literal["answer", "all"] = "answer") -> AsyncGenerator[str]:
+        """Server-sent events: a place as the id, for `after`, the kind, and its JSON.
 
-        What ended the work on the run comes last, as the event `Error` without an id.
+        For browsers there are pieces of the `answer`, the names and states of calls, retries,
+        `Idle`, and at each stop a `Result`: its `to_json` with the answer as it may be shown, and
+        without what is not for everybody (`raw_answer`, `evidence`, arguments of calls). To show
+        `all` gives every item as it is, with prompts, thoughts, arguments and results. What ended
+        the work on the run comes last, as the event `Error` without an id.
         """
+        if show not in {"answer", "all"}:
+            message = f'show={show!r}: give "answer", for browsers, or "all"'
+            raise ConfigError(message)
+        return self._sse(BrowserEvents(self.run_id, self._store) if show == "answer" else None)
+
+    async def _sse(self, browser: BrowserEvents | None) -> AsyncGenerator[str]:
         async with self:
             try:
                 async for item in self:
-                    data = encode(item.to_json()).decode()
-                    yield f"id: {self.position}\nevent: {type(item).__name__}\ndata: {data}\n\n"
+                    if browser is None:
+                        event: BrowserEvent | None = (type(item).__name__, item.to_json())
+                    else:
+                        event = await browser.event_of(item)
+                    if event is not None:
+                        data = encode(event[1]).decode()
+                        yield f"id: {self.position}\nevent: {event[0]}\ndata: {data}\n\n"
             except ClewError as error:
                 data = encode({"error": message_of(error)}).decode()
                 yield f"event: Error\ndata: {data}\n\n"
