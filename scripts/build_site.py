@@ -26,7 +26,7 @@ NAVIGATION: Final = {
     "Tutorial": ["index", "install", "tour", "tutorial"],
     "How-to": {
         "Build": ["tools", "models", "safety", "evidence", "strategies", "mcp"],
-        "Run": ["long-runs", "streams", "conversations", "web", "workers", "evaluation"],
+        "Run": ["long-runs", "streams", "conversations", "workers", "evaluation"],
     },
     "Reference": {
         "Command line and agent files": ["command-line"],

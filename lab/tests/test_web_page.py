@@ -1,4 +1,4 @@
-"""The application of docs/web.md as it stands, behind a real server."""
+"""The application of docs/streams.md as it stands, behind a real server."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from tests.patience import PATIENCE
 fastapi = pytest.importorskip("fastapi", reason="the extra tests of the lab brings it")
 import uvicorn  # noqa: E402 - what is not there is skipped first
 
-PAGE = Path(__file__).parents[2] / "docs" / "web.md"
+PAGE = Path(__file__).parents[2] / "docs" / "streams.md"
 USER = {"x-user": "ada"}
 
 
