@@ -73,7 +73,7 @@ TYPES: Final[dict[str, tuple[Any, Json]]] = {
     "msgspec": (Struct, CITY),
     "a tagged struct": (Tagged, {"type": "Tagged", "city": "Warsaw"}),
     "TypedDict": (Typed, CITY),
-    "NamedTuple": (Named, ["Warsaw", 1_860_281]),
+    "NamedTuple": (Named, CITY),
     "numbers by number": (dict[int, str], {"1": "Warsaw"}),
     "a literal": (Literal["Warsaw", "Krakow"], "Warsaw"),
     "a bounded number": (Annotated[int, msgspec.Meta(ge=1)], 1_860_281),

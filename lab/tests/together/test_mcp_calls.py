@@ -52,7 +52,7 @@ async def test_a_call_is_a_run_and_its_answer(era: str) -> None:
     store = MemoryStore()
     async with Client(server([keeper()], store=store), mode=era) as client:
         (tool,) = (await client.list_tools()).tools
-        assert list(tool.input_schema["properties"]) == ["question"]
+        assert list(tool.input_schema["properties"]) == ["question", "attachments"]
         result = await client.call_tool("keeper", {"question": "Who keeps it?"})
     structured_content = result.structured_content
     assert (words(result), result.is_error) == ("Nobody keeps it.", False)

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from clew.agent.compare import Ranks
+from clew.codecs.written_values import ReadsValues
 from clew.core.codec import Constrains, Describes, FindsCalls
 from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
 from clew.stores.interface import Deletes, Locks, Notifies, Owns, Placed, Recovers, Witnessed
 from clew.tools.retrieval.embedding import CachedEmbedding
+from clew.workers.run_one import KnowsOrigins
 from clew_strategies.interface import AnswersByRole, ExtendsLimits
 
 ASKED: dict[Any, str] = {
@@ -24,6 +26,7 @@ ASKED: dict[Any, str] = {
     ExtendsLimits: "extended_limits",
     FindsCalls: "calls_in",
     CachedEmbedding: "model __call__",
+    KnowsOrigins: "origin_of",
     Locks: "claim release due",
     Model: "info complete",
     Notifies: "wakes",
@@ -31,6 +34,7 @@ ASKED: dict[Any, str] = {
     Placed: "location",
     Progress: "token entry progress",
     Ranks: "always find as_recorded",
+    ReadsValues: "value_reader",
     Recovers: "salvage",
     Witnessed: "remarks",
 }

@@ -125,7 +125,7 @@ JUDGED = '''
 """A test, and a model that judges."""
 
 from clew import tool
-from clew.interfaces import ModelInfo, RawCall, Reply
+from clew_strategies import AnswerVerdict
 
 
 @tool(effect="pure")

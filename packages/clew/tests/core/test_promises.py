@@ -460,7 +460,7 @@ async def test_a_changing_picture_is_progress() -> None:
     shots = iter(range(100))
 
     async def look(args: dict[str, Json], key: str) -> Image:
-        return Image("image/png", bytes([next(shots)]), text="the screen")
+        return Image("image/png", b"\x89PNG\r\n\x1a\n" + bytes([next(shots)]), text="the screen")
 
     agent = Agent(
         model=ScriptedModel([*[act("work")] * 8, say("ok")]), tools=[made(look, effect="read")]

@@ -133,13 +133,15 @@ async def test_a_landing_forbids_calls_and_asks_for_the_form() -> None:
     assert schema["additionalProperties"] is False
 
 
-async def test_a_picture_is_shown_behind_the_results() -> None:
+async def test_a_picture_is_shown_in_its_result() -> None:
     script: list[Turn] = [Say("", [("draw", "{}"), *looked("a")]), Say("A pixel.")]
     done, sent = await play(script, draw, look)
     assert done.answer == "A pixel."
     content = sent[1]["messages"][-1]["content"]
-    assert [block["type"] for block in content] == ["tool_result", "tool_result", "text", "image"]
-    assert content[-1]["source"]["data"] == base64.b64encode(PIXEL).decode()
+    assert [block["type"] for block in content] == ["tool_result", "tool_result"]
+    (shown,) = [block["content"][-1] for block in content if isinstance(block["content"], list)]
+    assert shown["type"] == "image"
+    assert shown["source"]["data"] == base64.b64encode(PIXEL).decode()
 
 
 @pytest.mark.parametrize("streamed", [False, True])

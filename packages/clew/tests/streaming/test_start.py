@@ -293,8 +293,9 @@ async def test_a_run_that_another_process_has_is_followed() -> None:
         first = 2 if again.position == "1" else 1
         seen = [each.seq async for each in again if isinstance(each, Entry)]
         assert seen == [*range(first, 4)]
-        with pytest.raises(ConfigError, match="use follow and result_of"):
-            await again.wait()
+        assert (str(again.result), str(await again.wait())) == ("Yes.", "Yes.")
+    with pytest.raises(ConfigError, match="use follow and result_of"):
+        await follow("r", store=store).wait()
     await store.claim("over:r")
     with pytest.raises(RunBusyError):
         await start(one, run_id="r", store=store, take_over=True)
@@ -311,7 +312,8 @@ async def main():
     print("ready", flush=True)
     sys.stdin.readline()
     events = await start(agent(say("Yes.")), "Is it?", run_id="r", store=sys.argv[1])
-    print([item.seq async for item in events if isinstance(item, Entry)], flush=True)
+    seen = [item.seq async for item in events if isinstance(item, Entry)]
+    print(seen, events.result, await events.wait(), flush=True)
 
 anyio.run(main)
 """
@@ -337,7 +339,7 @@ def test_two_processes_that_start_one_run_at_once_have_one_stream(tmp_path: Path
             one.stdin.write("\n")
             one.stdin.flush()
         ended = [one.communicate() for one in both]
-    assert [told for told, _ in ended] == ["[1, 2, 3]\n"] * 3, ended
+    assert [told for told, _ in ended] == ["[1, 2, 3] Yes. Yes.\n"] * 3, ended
 
 
 async def test_who_starts_a_run_that_another_is_about_to_begin_waits_for_its_record() -> None:

@@ -119,7 +119,9 @@ async def _begin(
         await events.aclose()
         if alone or (record is None and anyio.current_time() > until):
             raise
-        return None if record is None else Stream(key[1], after, store, owner=options["owner"])
+        if record is None:
+            return None
+        return Stream[T](key[1], after, store, owner=options["owner"]).of(agent)
     return events.take_from(task)
 
 

@@ -5,12 +5,13 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, Final, Generic, Literal, Self
+from typing import Any, Final, Generic, Literal, Self, cast
 
 import anyio
 
-from clew.agent.agent import A_co
+from clew.agent.agent import A_co, Agent
 from clew.agent.labels import load_of
+from clew.agent.read_result import complete_result
 from clew.agent.result import Result
 from clew.agent.streaming import followers
 from clew.agent.streaming.branches import Branch, position_of
@@ -22,6 +23,7 @@ from clew.agent.streaming.tasks import RunTask, task_of
 from clew.agent.streaming.work import Work, look, work_on
 from clew.core.events import Entry, encode
 from clew.core.interfaces import Store
+from clew.core.journal import load
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
 from clew.stores.user_store import location_of
@@ -38,8 +40,8 @@ class Stream(Generic[A_co]):
 
     Entries come once and in their order, whichever process writes them. What is shown between them
     (`Token` and the like) is told only in the process that works on the run. `position` says after
-    each item where to go on from: `follow(run_id, after=position)`. `result` is set at the end
-    where the run was started in this process.
+    each item where to go on from: `follow(run_id, after=position)`. `result` is set at the end,
+    but for `follow`, which knows no agent: `result_of` has it.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Stream(Generic[A_co]):
         self.position, self._after = position_of(after)
         self.result: Result[A_co] | None = None
         self._store, self._owner = store, owner
+        self._agent: Agent[A_co] | None = None
         self._task: RunTask[A_co] | None = None
         self._key: Key | None = None
         self._begun = False
@@ -69,6 +72,11 @@ class Stream(Generic[A_co]):
         if key is not None:
             self._listen(key)
 
+    def of(self, agent: Agent[A_co]) -> Self:
+        """End with the result that this agent reads in the record, whoever worked on the run."""
+        self._agent = agent
+        return self
+
     def take_from(self, task: "RunTask[A_co]") -> Self:
         """End with this work on the run."""
         self._task = task
@@ -77,12 +85,17 @@ class Stream(Generic[A_co]):
     async def wait(self) -> Result[A_co]:
         """Wait until the run stops, and return its result; what ended the work is raised.
 
-        Raises `ConfigError` where nobody started the run in this process.
+        Raises `ConfigError` for a stream of `follow`.
         """
-        if self._task is None:
+        if self._task is not None:
+            return await self._task.wait()
+        if self._agent is None:
             message = f"run {self.run_id} was not started here: use follow and result_of"
             raise ConfigError(message)
-        return await self._task.wait()
+        rest = Stream[A_co](self.run_id, self.position, self._store, owner=self._owner)
+        async for _ in rest.of(self._agent):
+            pass
+        return cast("Result[A_co]", rest.result)  # its stream ends only with that
 
     def __aiter__(self) -> Self:
         return self
@@ -201,6 +214,9 @@ class Stream(Generic[A_co]):
             self._end(task)
         elif task is None and self._root.stopped and not await opened.inbox(self.run_id):
             self._leave()
+            if self._agent is not None:
+                record = await load(opened, self.run_id)
+                self.result = await complete_result(self._agent, record, opened)
         elif task is not None or work is not None:
             await self._follower.news.wait(_WAIT)
         elif not await self._tell_idle(opened):
