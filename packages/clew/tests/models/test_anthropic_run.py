@@ -24,7 +24,7 @@ from clew.core.interfaces import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew_testing.servers.anthropic_server import AnthropicServer, Say, Turn
 
-PIXEL = b"\x89PNG"
+PIXEL = b"\x89PNG\r\n\x1a\n"
 ADAPTIVE = ModelSettings(extra={"thinking": {"type": "adaptive"}})
 
 
