@@ -124,8 +124,8 @@ class ScriptedModel:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
 
-    @property
-    def info(self) -> ModelInfo:
+    @cached_property
+    def info(self) -> ModelInfo:  # asked for in each step
         """As given."""
         return ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
 
