@@ -124,8 +124,8 @@ class ScriptedModel:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
 
-    @cached_property
-    def info(self) -> ModelInfo:  # asked for in each step
+    @property
+    def info(self) -> ModelInfo:
         """As given."""
         return ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
 
