@@ -32,6 +32,7 @@ LINES: Final = {
     "Action: fly\nAction Input: Paris": None,
     "Final Answer: Paris": ("finish", "answer", "Paris", False),
     "Final Answer: Paris\nThought: x": ("finish", "answer", "Paris\nThought: x", False),
+    "Final Answer: a\nFinal Answer: b": ("finish", "answer", "a\nFinal Answer: b", False),
     'Action: search\nAction Input: {"query": 1}': ("search", "", '{"query": 1}', True),
     "Final Answer: [1]": None,
     "Final Answer: Paris\n```\ncode\n``` and more": (

@@ -56,6 +56,15 @@ CASES: Final = {
         "Write to the one with the most cakes: 'Hello'", act("send", to="Ada", text="Hello"),
         "to: 'Ada'", [act("send", text="Hello")], (posts(), SEND), [act("read_posts", room="r")],
     ),
+    "most of one alone, beside lists of other things": Case(
+        "Join the group with the most members", act("join", group="g-1"), "group: 'g-1'",
+        [act("join")],
+        (
+            tool("list_pages", ["p"], args="group", effect="read"),
+            tool("list_members", ["m"], args="group", effect="read"), JOIN,
+        ),
+        [act("list_pages", group="g-1"), act("list_members", group="g-1")],
+    ),
     "one of all that are listed": Case(
         "Join all groups", act("join", group="g-2"), "", [act("join")], (GROUPS, JOIN),
         [act("list_groups", of="me")],
