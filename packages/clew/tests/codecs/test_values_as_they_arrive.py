@@ -94,9 +94,14 @@ def test_what_was_told_begins_what_is_parsed(codec: str, reply: str) -> None:
         assert read == (action.args[field] if field else action.args)
 
 
-def test_emphasis_that_ends_behind_the_label_is_no_part_of_the_answer() -> None:
-    pieces = ["**Final Answer:", "** Par", "is"]
-    assert told("labelled", pieces) == ("finish", "answer", "Paris", False)
+@pytest.mark.parametrize("size", range(1, 28))
+@pytest.mark.parametrize("label", ["**Final Answer:**", "__Final Answer:__", "*Final Answer:*"])
+def test_emphasis_that_ends_behind_the_label_is_no_part_of_the_answer(
+    label: str, size: int
+) -> None:
+    reply = f"{label} **Paris** it is"
+    pieces = [reply[at : at + size] for at in range(0, len(reply), size)]
+    assert told("labelled", pieces) == ("finish", "answer", "**Paris** it is", False)
 
 
 @pytest.mark.parametrize("value", ["1+2j", "{(1, 2): 3}", "...", "{1: 2, 1: 3}"])

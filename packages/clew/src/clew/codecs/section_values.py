@@ -28,7 +28,7 @@ class _SectionReader:
         self.value: ValueReader | None = None
         self.section = ""
         self._scan = Scan(labels)
-        self._closing = ""
+        self._closing = self._held = ""
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take the next piece of the reply."""
@@ -42,11 +42,15 @@ class _SectionReader:
         yield from self._more(text[at:])
 
     def _enter(self, mark: LineLabel) -> None:
-        self.section, self._closing = mark.role, mark.closing
+        self.section, self._closing, self._held = mark.role, mark.closing, ""
         self.begin(mark.role)
 
     def _more(self, text: str) -> Iterator[ValuePiece]:
-        if self._closing and text:  # emphasis that was opened ahead of the label
+        if self._closing:  # emphasis that was opened ahead of the label
+            text, self._held = self._held + text, ""
+            if text != self._closing and self._closing.startswith(text):
+                self._held = text  # its end may come with the next piece
+                return
             text, self._closing = text.removeprefix(self._closing), ""
         if text:
             yield from self.take(text)
