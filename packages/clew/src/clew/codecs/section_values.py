@@ -28,7 +28,8 @@ class _SectionReader:
         self.value: ValueReader | None = None
         self.section = ""
         self._scan = Scan(labels)
-        self._closing = self._held = ""
+        self._closing: str = ""
+        self._held: str = ""
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take the next piece of the reply."""
