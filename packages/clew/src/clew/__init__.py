@@ -32,7 +32,9 @@ _NAMES: Final = {
     "clew.agent.reply_parser": "with_parser",
     "clew.agent.result": ("Answered Bound Declined Failed Held Interrupted Refused Result"),
     "clew.agent.rewinding": "rewind",
-    "clew.agent.streaming.items": "Calling CallProgress Dropped Idle Nested Partial Retrying Token",
+    "clew.agent.streaming.items": (
+        "Calling CallProgress Dropped Idle Nested Partial Retrying Token Withdrawn"
+    ),
     "clew.agent.streaming.serving": "serving",
     "clew.agent.streaming.start": "start stream",
     "clew.agent.streaming.stream": "Stream follow",

@@ -69,6 +69,7 @@ from clew.agent.streaming.items import (
     Partial,
     Retrying,
     Token,
+    Withdrawn,
 )
 from clew.agent.streaming.serving import (
     serving,
@@ -214,6 +215,7 @@ __all__ = [
     "Trajectory",
     "Usage",
     "Verdict",
+    "Withdrawn",
     "answer",
     "batch",
     "cancel",

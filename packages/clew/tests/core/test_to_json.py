@@ -17,6 +17,7 @@ from clew import (
     Partial,
     Retrying,
     Token,
+    Withdrawn,
     pending_approvals,
     read,
     run,
@@ -28,6 +29,7 @@ from clew.testing import ScriptedModel, act, finish, say
 
 ITEMS: list[tuple[Any, dict[str, Any]]] = [
     (Token("It", "answer"), {"event": "token", "text": "It", "field": "answer"}),
+    (Withdrawn(), {"event": "withdrawn"}),
     (Calling("1.1", "look"), {"event": "calling", "call": "1.1", "tool": "look", "attempt": 1}),
     (CallProgress("1.1", "half"), {"event": "callprogress", "call": "1.1", "text": "half"}),
     (

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from clew import Agent, Entry, MemoryStore, Partial, Token, stream
+from clew import Agent, Entry, MemoryStore, Partial, Token, Withdrawn, stream
 from clew.core.events import Thought
 from clew.interfaces import OnText, Prompt, Reply
 from clew.support.live import tell_arguments
@@ -63,8 +63,19 @@ def partials(items: Sequence[object], of: str = "answer") -> list[Partial[Any]]:
 
 
 def words(items: Sequence[object], place: str = "answer") -> str:
-    """The words at a place of the answer."""
-    return "".join(item.text for item in items if isinstance(item, Token) and item.field == place)
+    """The words at a place of the answer that stand."""
+    told = ""
+    for item in items:
+        if isinstance(item, Withdrawn):
+            told = ""
+        elif isinstance(item, Token) and item.field.startswith(place):
+            told += item.text
+    return told
+
+
+def standing(items: Sequence[object]) -> str:
+    """All words of the answer that stand."""
+    return words(items).strip()
 
 
 def thought_of(items: Sequence[object]) -> Thought:

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from clew import (
     Agent,
     ConfigError,
-    Instructions,
     MemoryStore,
     ModelError,
     RunContext,
@@ -80,6 +79,14 @@ def calls_in(events: list[tuple[str, str, Any]]) -> list[tuple[str, str]]:
     return [(data["tool"], data["state"]) for _, kind, data in events if kind == "Call"]
 
 
+def seen(events: list[tuple[str, str, Any]]) -> str:
+    """The words that a browser shows at the end, which clears them where it is told to."""
+    words = ""
+    for _, kind, data in events:
+        words = "" if kind == "Withdrawn" else words + (data["text"] if kind == "Token" else "")
+    return words
+
+
 async def test_a_browser_gets_the_safe_answer_and_calls_by_name_and_nothing_else() -> None:
     store = MemoryStore()
     agent = agent_of(
@@ -87,7 +94,7 @@ async def test_a_browser_gets_the_safe_answer_and_calls_by_name_and_nothing_else
         finish(f"It is so. {EVIL}"), store=store,
     )  # fmt: skip
     live = await start(agent, "Which?", run_id="one")
-    first, events = await told(live)
+    first, events = await told(live, show="result")
     later, again = await told(follow("one", store=store))  # as in another process: by the record
     for text, each in ((first, events), (later, again)):
         results = [data for _, kind, data in each if kind == "Result"]
@@ -101,6 +108,21 @@ async def test_a_browser_gets_the_safe_answer_and_calls_by_name_and_nothing_else
     full = (await result_of(agent, "one")).to_json()  # with the agent, nothing is told otherwise
     same = [key for key in events[-1][2] if key not in {"event", "unknown"}]
     assert {key: events[-1][2][key] for key in same} == {key: full[key] for key in same}
+
+
+async def test_words_beside_a_call_come_and_are_taken_back() -> None:
+    """They may be the answer until the call comes; arguments and results never are."""
+    agent = agent_of(
+        act("look", thought="THOUGHT-7", what="ARGUMENT-7"), say(f"It is so. {EVIL}"),
+        store=MemoryStore(),
+    )  # fmt: skip
+    text, events = await told(await start(agent, "Which?", run_id="one"))
+    order = [kind for _, kind, data in events if data.get("text") != "It"]
+    assert order[:3] == ["Token", "Withdrawn", "Call"]
+    assert seen(events) == f"It is so. {EVIL}"
+    assert not [secret for secret in ("PROMPT-7", *SECRETS[2:4]) if secret in text]
+    text, events = await told(follow("one", store=agent.store))
+    assert [kind for _, kind, _ in events] == ["Call", "Call", "Result"]
 
 
 async def test_all_has_what_there_is() -> None:
@@ -144,12 +166,9 @@ async def test_whoever_comes_back_misses_and_repeats_nothing(store: str, tmp_pat
 
 
 async def test_the_answer_comes_in_pieces_and_a_typed_one_in_parts() -> None:
-    for quiet in (True, False):  # beside a call, the same text would be a thought
-        agent = agent_of(say("One two three."))
-        agent = agent.replace(prompt=Instructions("PROMPT-7", thought=not quiet))
-        _, events = await told(await start(agent, "?"))
-        words = "".join(data["text"] for _, kind, data in events if kind == "Token")
-        assert words == ("One two three." if quiet else "")
+    for show, words in (("answer", "One two three."), ("result", "")):
+        _, events = await told(await start(agent_of(say("One two three.")), "?"), show=show)
+        assert seen(events) == words
         assert events[-1][2]["answer"] == "One two three."
     typed = agent_of(finish({"name": "Bonn", "about": "On the Rhine. " * 9}), answer=City)
     _, events = await told(await start(typed, "?"))

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
 
-from clew import Agent, Entry, Observation, Retrying, Stream, Token, Trajectory
+from clew import Agent, Entry, Observation, Retrying, Stream, Token, Trajectory, Withdrawn
 from clew.agent_files import Spec
 from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
@@ -143,6 +143,8 @@ class RunScreen:
                     apart = "\n" if self._answer and field != self._field else ""
                     self._field = field
                     self._answer = (self._answer + apart + text)[-LIVE_CHARS:]
+                case Withdrawn() | Entry(event=Thought()):
+                    self._answer = ""
                 case Retrying(attempt, of, why, wait):
                     told = f"try {attempt} of {of} in {wait:.1f} s: {why}"
                     self.doing(one_line(inert(told), LIVE_CHARS))

@@ -16,6 +16,7 @@ from clew.agent.streaming.items import (
     Retrying,
     StreamItem,
     Token,
+    Withdrawn,
 )
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import (
@@ -49,10 +50,12 @@ BrowserEvent: TypeAlias = tuple[str, dict[str, Json]]
 
 
 class BrowserEvents:
-    """The events of one stream, in the order of its items."""
+    """The events of one stream, in the order of its items; without `words` none of an answer that
+    has not passed its checks.
+    """
 
-    def __init__(self, run_id: str, store: Where) -> None:
-        self._run_id, self._store = run_id, store
+    def __init__(self, run_id: str, store: Where, *, words: bool) -> None:
+        self._run_id, self._store, self._words = run_id, store, words
         self._spec: AgentSpec | None = None
         self._tools: dict[tuple[str, str], str] = {}
         """The tools of calls, by the ids of their runs and their keys."""
@@ -64,8 +67,9 @@ class BrowserEvents:
             if below is None:
                 return None
             return "Nested", {"event": "nested", "path": [*item.path], "item": below}
-        if isinstance(item, Token | Partial):
-            return (type(item).__name__, item.to_json()) if await self._answers(item) else None
+        if isinstance(item, Token | Partial | Withdrawn):
+            told = self._words and await self._answers(item)
+            return (type(item).__name__, item.to_json()) if told else None
         if isinstance(item, Idle | Dropped):
             return type(item).__name__, item.to_json()
         if isinstance(item, Entry):
@@ -76,16 +80,13 @@ class BrowserEvents:
         data = await self._state(self._run_id, item)
         return None if data is None else (str(data["event"]).capitalize(), data)
 
-    async def _answers(self, item: Token | Partial[Any]) -> bool:
-        """Whether it is a piece of the answer."""
+    async def _answers(self, item: Token | Partial[Any] | Withdrawn) -> bool:
+        """Whether it is of the answer."""
+        if not isinstance(item, Partial):
+            return isinstance(item, Withdrawn) or item.field.partition(".")[0] == _ANSWER
         if self._spec is None:
             self._spec = (await self._load(self._run_id)).spec
-        spec = self._spec
-        if spec is None:
-            return False
-        if isinstance(item, Partial):
-            return item.of == _ANSWER and _ANSWER not in spec.tools
-        return item.field.partition(".")[0] == _ANSWER or (not item.field and _says_only(spec))
+        return item.of == _ANSWER and self._spec is not None and _ANSWER not in self._spec.tools
 
     async def _state(self, run_id: str, item: object) -> dict[str, Json] | None:
         """A new state of a call, or why something is tried again."""
@@ -134,12 +135,6 @@ class BrowserEvents:
         kept["pending_approvals"] = [*map(_waiting, held)]
         kept["unknown"] = [{"call": it.key, "tool": it.action.name} for it in result.unknown]
         return kept
-
-
-def _says_only(spec: AgentSpec) -> bool:
-    """Whether text is for the person: in the native format, where no thoughts are asked for."""
-    thinks = bool(spec.tools) and spec.parts.get("thought", True)
-    return spec.codec.startswith("native") and not thinks
 
 
 def _ended(seen: Observation) -> str:

@@ -28,11 +28,20 @@ class Token(_Item):
     """A piece of a reply as it arrives.
 
     `field` says of what: `thought`, `answer`, or a text in a typed answer (`answer.title`); it is
-    empty where the format of the replies does not tell.
+    empty where the format of the replies does not tell. Words of an answer stand until they are
+    `Withdrawn`.
     """
 
     text: str
     field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn(_Item):
+    """The words of the answer told so far are none: forget them.
+
+    A call followed them, the reply could not be read or broke off, or the answer was refused.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,9 @@ class Idle(_Item):
         return f"nobody works on run {self.run_id}: resume it (clew resume {self.run_id})"
 
 
-LiveItem: TypeAlias = Token | Calling | CallProgress | Retrying | Partial[T_co] | Dropped | Idle
+LiveItem: TypeAlias = (
+    Token | Withdrawn | Calling | CallProgress | Retrying | Partial[T_co] | Dropped | Idle
+)
 """What is shown between entries, and not recorded."""
 
 

@@ -2,7 +2,8 @@
 
 What a codec makes of a reply is known when all of it is there. Until then the texts and values in
 it are read here: in the native format, in that of JSON objects, and in text formats that tell them
-(`ReadsValues`). Of other formats, the words are shown as they come.
+(`ReadsValues`). Of other formats, the words are shown as they come. The text of a native reply is
+told as the answer until a call follows.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.agent.streaming.answer_words import AnswerWords
 from clew.agent.streaming.items import LiveItem, Partial, Token
 from clew.agent.streaming.json_prefix import JsonPrefix, Path
 from clew.agent.streaming.text_prefix import TextPrefix
@@ -24,6 +26,9 @@ Show = Callable[[LiveItem], None]
 
 _OBJECT: Final = re.compile(r"^[ \t]*(?:`{3,}\w*[ \t]*)?\[?[ \t]*(?=\{)", re.MULTILINE)
 _VALUE: Final = re.compile(r'\s*(?:```\w*\s+)?(?=[{\["])')
+_CALL_LIKE: Final = ("{", "[", "<", "```")
+"""How calls begin that models write as text: such a text is told once it is read."""
+
 _DRESSING: Final = re.compile(r"\s*`{0,3}\w*\s*")
 _WIDTH: Final = 64
 """An object begins within so many characters of its line's start."""
@@ -66,19 +71,22 @@ class ReplyReader:
         self.in_objects = codec.name.startswith("json/")
         self._typed = not agent.engine.prompt_spec.answers_text
         self._reads_text = self.in_objects or (codec.native and self._typed)
+        self._talks = codec.native and not self._typed
+        self._may_call = bool(agent.engine.prompt_spec.tools or agent.engine.prompt_spec.more)
+        self._called = False
         self._text: _Value | None = None
         self._ahead = ""
         self._calls: dict[int, _Value] = {}
         self._read: ReadPiece | None = None
         if isinstance(codec, ReadsValues):
             self._read = codec.value_reader(agent.engine.prompt_spec)
-        self._words: list[str] = []
+        self._words = AnswerWords(show)
         self.began = False
 
     @property
-    def is_value(self) -> bool:
-        """Whether the text itself is a typed answer, whose words are told by their place in it."""
-        return self._text is not None and not self.in_objects
+    def tells_words(self) -> bool:
+        """Whether the words of the text are told as an answer, or by their place in a typed one."""
+        return self._talks or (self._text is not None and not self.in_objects)
 
     @property
     def is_told_later(self) -> bool:
@@ -91,6 +99,8 @@ class ReplyReader:
         if self._read is not None:
             for written in self._read(piece):
                 self._written(written)
+        if self._talks:
+            self._talk(piece)
         if not self._reads_text:
             return
         if self._text is None:
@@ -102,6 +112,20 @@ class ReplyReader:
             self._text = _Value("" if self.in_objects else FINISH, index=int(self.in_objects))
             piece, self._ahead = self._ahead[start.end() :], ""
         self._feed(self._text, piece)
+
+    def _talk(self, piece: str) -> None:
+        """Text of a native reply: the answer, unless a call stands beside it."""
+        if self._called:
+            self._show(Token(piece, "thought"))
+        elif self._words.told:
+            self._words.say(piece)
+        else:
+            self._ahead += piece
+            begun = self._ahead.lstrip()
+            held = self._may_call and begun.startswith(_CALL_LIKE)
+            if begun.strip("`") and not held:
+                self._words.say(self._ahead)
+                self._ahead = ""
 
     def _written(self, piece: ValuePiece) -> None:
         """More of the value of the call that a text format writes."""
@@ -124,13 +148,26 @@ class ReplyReader:
     def arguments(self, index: int, name: str, piece: str) -> None:
         """A piece of the arguments of a call."""
         self.began = True
+        if self._talks and not self._called:
+            self._called = True
+            self._words.withdraw()
         if (value := self._calls.get(index)) is None:
             inner = ("answer",) if name == FINISH else ()
             value = self._calls[index] = _Value(name, inner, len(self._calls) + 1)
         self._feed(value, piece)
 
-    def end(self, thought: Thought | None) -> None:
-        """The reply is there as it was read, or does not come: say how each value ended."""
+    def end(self, thought: Thought | None) -> Json:
+        """The reply is there as it was read, or does not come: say how each value ended.
+
+        Returns the answer whose words stand; None where none do.
+        """
+        self._end_values(thought)
+        answer = self._offered(thought)
+        if answer is None or not self._typed:  # of a typed one, no rest is held back
+            self._words.end(answer)
+        return answer if self._words.told else None
+
+    def _end_values(self, thought: Thought | None) -> None:
         actions = () if thought is None else thought.actions
         for number in range(len(self._calls), len(actions) if self._again else 0):
             self._close(_Value(actions[number].name, index=number + 1), actions[number])
@@ -149,6 +186,16 @@ class ReplyReader:
                 action = Action(FINISH, {"answer": msgspec.json.decode(thought.answer)})
         self._close(self._text, action)
 
+    def _offered(self, thought: Thought | None) -> Json:
+        """The answer that a thought offers; None where it offers none."""
+        if thought is None or thought.fault:
+            return None
+        if (answer := thought.answer) is not None:
+            with suppress(msgspec.DecodeError):
+                return msgspec.json.decode(answer) if self._typed else answer
+        finish = (each for each in thought.actions if each.name == FINISH and not each.fault)
+        return next((each.args.get("answer") for each in finish), answer)
+
     def _feed(self, value: _Value, piece: str) -> None:
         reader = value.reader
         texts = reader.feed(piece)
@@ -157,7 +204,7 @@ class ReplyReader:
         inside = len(value.inner)
         for path, text in texts:
             if value.tool == FINISH and path[:inside] == value.inner:
-                self._say(text, path[inside:])
+                self._words.say(text, path[inside:])
         if reader.broken or not self._shows(value) or reader.closed:
             return
         grown = reader.length - value.length
@@ -167,12 +214,6 @@ class ReplyReader:
         if json is not None:
             value.length, value.began = reader.length, True
             self._show(self._partial(value, json, "open"))
-
-    def _say(self, text: str, path: Path = ()) -> None:
-        """Show words of the answer, by their place in it."""
-        if not path:
-            self._words.append(text)
-        self._show(Token(text, ".".join(("answer", *path))))
 
     def _shows(self, value: _Value) -> bool:
         return bool(value.tool) and (self._typed or value.tool != FINISH)
@@ -231,7 +272,6 @@ class ReplyReader:
     def _close(self, value: _Value, action: Action | None) -> None:
         """Say that a value is complete, as it was read, or that it was cut."""
         if not self._shows(value):
-            self._say_rest(action)
             return
         if action is not None and action.name == value.tool and not action.fault:
             json: Json = action.args.get("answer") if value.tool == FINISH else action.args
@@ -239,14 +279,6 @@ class ReplyReader:
         elif value.began or value.reader.length:
             json = self._inner(value, value.reader.value())
             self._show(self._partial(value, json, "cut"))
-
-    def _say_rest(self, action: Action | None) -> None:
-        """Show what of an answer in a text format was held back: it might have been its end."""
-        reads = self.in_objects or self._read is not None
-        answer = action.args.get("answer") if action is not None and reads else None
-        told = "".join(self._words)
-        if isinstance(answer, str) and answer.startswith(told) and answer != told:
-            self._say(answer[len(told) :])
 
 
 def _field(value: Json, key: str) -> Json:

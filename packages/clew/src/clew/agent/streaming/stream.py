@@ -118,19 +118,23 @@ class Stream(Generic[A_co]):
         item, self.position = self._ready.popleft()
         return item
 
-    def sse(self, show: Literal["answer", "all"] = "answer") -> AsyncGenerator[str]:
+    def sse(self, show: Literal["answer", "result", "all"] = "answer") -> AsyncGenerator[str]:
         """Server-sent events: a place as the id, for `after`, the kind, and its JSON.
 
-        For browsers there are pieces of the `answer`, the names and states of calls, retries,
-        `Idle`, and at each stop a `Result`: its `to_json` with the answer as it may be shown, and
-        without what is not for everybody (`raw_answer`, `evidence`, arguments of calls). To show
-        `all` gives every item as it is, with prompts, thoughts, arguments and results. What ended
-        the work on the run comes last, as the event `Error` without an id.
+        For browsers there are pieces of the `answer` and `Withdrawn`, the names and states of
+        calls, retries, `Idle`, and at each stop a `Result`: its `to_json` with the answer as it may
+        be shown, and without what is not for everybody (`raw_answer`, `evidence`, arguments of
+        calls). To show the `result` leaves the pieces out, which no check has seen, and which in
+        the native format may be words beside a call. To show `all` gives every item as it is, with
+        prompts, thoughts, arguments and results. What ended the work on the run comes last, as the
+        event `Error` without an id.
         """
-        if show not in {"answer", "all"}:
-            message = f'show={show!r}: give "answer", for browsers, or "all"'
+        if show not in {"answer", "result", "all"}:
+            message = f'show={show!r}: give "answer" or "result", for browsers, or "all"'
             raise ConfigError(message)
-        return self._sse(BrowserEvents(self.run_id, self._store) if show == "answer" else None)
+        words = show == "answer"
+        browser = BrowserEvents(self.run_id, self._store, words=words) if show != "all" else None
+        return self._sse(browser)
 
     async def _sse(self, browser: BrowserEvents | None) -> AsyncGenerator[str]:
         async with self:

@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from clew.agent.streaming.followers import FOLLOWERS, Key
-from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token
+from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token, Withdrawn
 from clew.agent.streaming.replies import ReplyReader
-from clew.core.events import Entry, Thought
+from clew.core.events import Entry, Json, Stop, Thought
 from clew.core.interfaces import Listener, Progress
 from clew.core.journal import Journal
 from clew.deps.run_context import RUNNING, Running
@@ -31,6 +31,8 @@ class Work(msgspec.Struct, eq=False):
     followed: bool = False
     reply: ReplyReader | None = None
     """The reply under way."""
+    offered: Json = None
+    """The answer whose words were told; None where none stand."""
 
     @property
     def run_id(self) -> str:
@@ -87,19 +89,28 @@ class Work(msgspec.Struct, eq=False):
     def token(self, text: str) -> None:
         """Show a piece of a reply, as the codec lets it pass."""
         reply = self.reply
-        if reply is None or not reply.is_value:
+        if reply is None or not reply.tells_words:
             self.show(Token(text, "thought" if reply is not None and reply.in_objects else ""))
 
     def entry(self, entry: Entry) -> None:
-        """Show an entry, and before a thought how the values in its reply ended."""
-        if isinstance(entry.event, Thought):
-            self._end_reply(entry.event)
+        """Show an entry; before it how the values in a reply ended, and which words are none."""
+        event = entry.event
+        if isinstance(event, Thought):
+            self._end_reply(event)
+        elif isinstance(event, Stop):
+            self._withdraw(entry.seq - 1, unless=event.answer)
         self._show(entry, entry.seq)
 
     def _end_reply(self, thought: Thought | None) -> None:
         reply, self.reply = self.reply, None
         if reply is not None:
-            reply.end(thought)
+            self.offered = reply.end(thought)
+
+    def _withdraw(self, seq: int, unless: Json = None) -> None:
+        """Withdraw the words of an answer that was not taken; `unless` is the one that was."""
+        offered, self.offered = self.offered, None
+        if offered not in (None, unless):
+            self._show(Withdrawn(), seq)
 
     def _show(self, item: Entry | LiveItem, seq: int) -> None:
         for work, path in self.chain():
@@ -129,6 +140,7 @@ class Work(msgspec.Struct, eq=False):
     def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
         """What takes the pieces of a reply."""
         self._end_reply(None)
+        self._withdraw(len(self.journal.trajectory))
         reply = self.reply = self._reader()
 
         def take(piece: str) -> bool:
