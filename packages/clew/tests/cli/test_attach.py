@@ -11,6 +11,7 @@ from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.cli.test_interrupted import with_model
+from tests.toolbox.odd_files import ODD, WHY, make
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 URL = "data:image/png;base64," + base64.b64encode(PNG).decode()
@@ -45,20 +46,37 @@ def test_a_question_goes_with_its_pictures_and_a_further_word_too() -> None:
     assert clew("records", "verify").code == 0
 
 
+@pytest.mark.parametrize("what", ODD)
+def test_what_cannot_be_attached_is_told_in_one_line(what: str) -> None:
+    path = make(what, Path())
+    done = clew("ask", "What is it?", "--attach", str(path), "--model", "offline")
+    assert (done.code, done.out) == (2, "")
+    assert f"{path} {WHY[what]}" in " ".join(done.err.split())
+    assert re.match("there is no store|no runs yet", clew("runs").out)
+
+
+@pytest.mark.parametrize("what", ["large", "fifo"])
+@pytest.mark.parametrize("command", ["chat", "submit", "resume last", "fork last --at 0"])
+def test_every_command_refuses_it_and_adds_nothing(command: str, what: str) -> None:
+    clew("ask", "What is 2 * 3?", "--model", "offline")
+    before = clew("show", "last", "--json").out
+    words = {"submit": ["What is it?"], "chat": []}.get(command, ["--say", "And this?"])
+    done = clew(*command.split(), *words, "--attach", str(make(what, Path())))
+    assert (done.code, done.out) == (2, "")
+    assert WHY[what] in " ".join(done.err.split())
+    assert clew("show", "last", "--json").out == before
+
+
 @pytest.mark.parametrize(
     ("name", "words", "why"),
     [
-        ("odd.bin", (), "odd.bin is none of these: PNG, JPEG, GIF, WebP, WAV, MP3, Ogg, FLAC, PDF"),
-        ("gone.png", (), "gone.png cannot be attached: No such file or directory"),
-        (".", (), ". is no file: attach one"),
         ("a.png", (), "offline takes no pictures of the type image/png: give it a text, or ask"),
         ("a.png", ("--votes", "2"), "--votes hands on words alone: leave --attach out."),
     ],
 )
-def test_what_cannot_be_attached_is_told_in_one_line(
+def test_what_cannot_be_asked_is_told_in_one_line(
     name: str, words: tuple[str, ...], why: str
 ) -> None:
-    Path("odd.bin").write_bytes(bytes(64))
     Path("a.png").write_bytes(PNG)
     done = clew("ask", "What is it?", "--attach", name, *words, "--model", "offline")
     assert done.code == 2

@@ -1,6 +1,7 @@
 """Messages of other systems in and out: round trips, the official clients' types, bad input."""
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -266,6 +267,62 @@ async def test_what_cannot_be_read_is_told_in_one_line(messages: Any, why: str) 
     with pytest.raises(ConfigError, match=why) as caught:
         await answer_messages(agent(), messages, store=store)
     assert "\n" not in str(caught.value)
+    assert await list_runs(store=store) == []
+
+
+BLOCKS: list[Any] = [
+    {"type": "image_url", "image_url": {"url": url("image/gif", PNG)}},
+    {"type": "image_url", "image_url": {"url": url("image/png", PNG + bytes(20_000_000))}},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBOR?"}},
+    {"type": "input_audio", "input_audio": {"format": "wav", "data": "iVBORw0KGgo="}},
+    {"type": "file", "file": {"filename": "a.pdf", "file_data": url("application/pdf", PNG)}},
+    {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/jpeg", "data": "iVBORw0KGgo="},
+    },
+    {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a\ud800"}},
+]
+TOLD = [
+    "is said to be image/gif, and is image/png",
+    "has 20,000,024 bytes, and may have 20,000,000: make it smaller",
+    "has no bytes: give its data",
+    "has data that are no base64",
+    "is said to be audio/wav, and is image/png",
+    "is said to be application/pdf, and is image/png",
+    "is said to be image/jpeg, and is image/png",
+    "half a character",
+]
+CALLED = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+USED = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+PLACES: dict[str, Callable[[Any], list[Any]]] = {
+    "the question": lambda it: [{"role": "user", "content": [{"type": "text", "text": "x"}, it]}],
+    "an earlier word": lambda it: [
+        *WORDS, {"role": "assistant", "content": "Hm."}, {"role": "user", "content": [it]}, *WORDS,
+    ],
+    "a result of OpenAI's form": lambda it: [
+        *WORDS,
+        {"role": "assistant", "tool_calls": [CALLED]},
+        {"role": "tool", "tool_call_id": "a", "content": [it]},
+    ],
+    "a result of Anthropic's form": lambda it: [
+        *WORDS,
+        {"role": "assistant", "content": [USED]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [it]}]},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("block", "why"), [*zip(BLOCKS, TOLD, strict=True)], ids=range(len(TOLD)))
+async def test_what_is_attached_keeps_the_rule_of_questions(
+    block: Any, why: str, place: str
+) -> None:
+    store = MemoryStore()
+    with pytest.raises(ConfigError, match=why) as caught:
+        await answer_messages(agent(), PLACES[place](block), store=store)
+    assert "\n" not in str(caught.value)
+    assert "content[" in str(caught.value)
     assert await list_runs(store=store) == []
 
 

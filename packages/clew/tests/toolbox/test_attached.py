@@ -1,6 +1,7 @@
 """Files that go with a question: what they are, by their own bytes."""
 
-import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from clew import Agent, Audio, ConfigError, File, Image, MemoryStore, list_runs, read, run
 from clew.testing.models import ScriptedModel, say
 from clew.toolbox import attach
+from tests.toolbox.odd_files import ODD, WHY, make
+from tests.tools.test_docs import pdf
 
 pytestmark = pytest.mark.anyio
 
@@ -33,28 +36,64 @@ def test_a_file_is_what_its_bytes_say(name: str, tmp_path: Path) -> None:
     assert getattr(attached, "text", "") == ("two\nlines" if name == "note.txt" else "")
 
 
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (b"RIFF\x10\0\0\0AVI LIST" + bytes(60), "is none of these"),
-        (b"x" * 1_000_001, "characters, and may have"),
-        (b"", "is empty"),
-    ],
-    ids=["a film", "a long text", "nothing"],
-)
-def test_another_file_is_refused_in_a_line(data: bytes, told: str, tmp_path: Path) -> None:
-    (tmp_path / "file.bin").write_bytes(data)
-    with pytest.raises(ConfigError, match=told) as refused:
-        attach(tmp_path / "file.bin")
-    assert "\n" not in str(refused.value)
-
-
-def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ODD)
+def test_what_cannot_be_attached_is_told_in_one_line(what: str, tmp_path: Path) -> None:
     """A pipe or a device would be read for ever."""
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(ConfigError, match="is no file: attach one"):
-            attach(path)
+    path = make(what, tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        attach(path)
+    assert f"{path} {WHY[what]}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+LIMITED = """
+import pathlib, resource, sys
+from clew import ConfigError
+from clew.toolbox import attach
+pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+free = 100_000_000 + pages * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (free, free))
+try:
+    attach(sys.argv[1])
+except ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_large_file_takes_no_memory(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, make("large", tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert WHY["large"] in done.stdout, done.stderr
+
+
+def test_a_file_is_what_its_bytes_say_whatever_its_name(tmp_path: Path) -> None:
+    (path := tmp_path / "picture.pdf").write_bytes(PICTURE.data)
+    assert attach(path) == PICTURE
+
+
+WATCHED = """
+import sys
+from clew.toolbox import attach
+opened = []
+sys.addaudithook(lambda event, it: event == "open" and it[0] in sys.argv and opened.append(it[0]))
+texts = [attach(name).text.strip() for name in sys.argv[1:]]
+assert opened == sys.argv[1:], opened
+print(*texts)
+"""
+
+
+def test_each_file_is_opened_once(tmp_path: Path) -> None:
+    """It may be another a moment later."""
+    data = {"a.txt": b"two", "b.pdf": pdf("due"), "c.txt": "größer".encode("latin-1")}
+    for name, each in data.items():
+        (tmp_path / name).write_bytes(each)
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", WATCHED, *map(str, map(tmp_path.joinpath, data))],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["two", "page", "1", "due", "größer"], done.stderr
 
 
 @pytest.mark.parametrize("name", ["../letter.txt", "out.txt", "loop.txt"])

@@ -10,8 +10,11 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+from clew.core.attachments import check_attachment
 from clew.core.events import Asked, Attachment, Audio, File, Image, RawCall, Text, encode
 from clew.support.errors import ConfigError
+from clew.support.settings import check_text
+from clew.support.text_encoding import decoded
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 """Messages as the official clients take them."""
@@ -130,13 +133,24 @@ def _result(where: str, content: Sequence[Mapping[str, Any]]) -> tuple[str, tupl
 def _words(where: str, block: Mapping[str, Any]) -> str:
     if block.get("type") == "refusal":
         return _text(where, block, "refusal")
-    part = _part(where, block)
+    part = _unchecked_part(where, block)
     if not isinstance(part, Text):
         raise ConfigError(f"{where} is no text, and a model writes nothing else: leave it out")
+    check_text(where, part.text)
     return part.text
 
 
 def _part(where: str, block: Mapping[str, Any]) -> Text | Attachment:
+    """A text, or an attachment that is fit for a question too. Raises `ConfigError`."""
+    part = _unchecked_part(where, block)
+    if isinstance(part, Text):
+        check_text(where, part.text)
+    else:
+        check_attachment(where, part)
+    return part
+
+
+def _unchecked_part(where: str, block: Mapping[str, Any]) -> Text | Attachment:
     match block.get("type"):
         case "text":
             return Text(_text(where, block, "text"))
@@ -174,7 +188,7 @@ def _anthropic(where: str, kind: str, block: Mapping[str, Any]) -> Text | Attach
 def _file(kind: str, data: bytes, name: str) -> File:
     if not kind.startswith("text/"):
         return File(kind, data, name=name)
-    return File(kind, text=data.decode("utf-8", "replace"), name=name)
+    return File(kind, text=decoded(data).text, name=name)
 
 
 def _from_url(where: str, url: str) -> tuple[str, bytes]:

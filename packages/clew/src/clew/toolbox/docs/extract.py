@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import io
 import logging
 import re
 from collections.abc import Callable, Iterator
@@ -57,7 +58,7 @@ def extract(path: Path, seen: Survey) -> Extracted:
     """
     kind = path.suffix.lower()
     if kind == ".pdf":
-        return _pdf(path)
+        return Extracted(path.stem, *_pdf(path))
     if not seen.encoding:
         raise Unreadable("not text, HTML or PDF")
     if kind in _HTML:
@@ -78,7 +79,7 @@ def too_large(path: Path, size: int) -> str:
 
 def lacking(path: Path) -> str:
     """What to install before files of this kind can be read; empty when nothing is missing."""
-    if path.suffix.lower() != ".pdf" or importlib.util.find_spec("pypdf") is not None:
+    if path.suffix.lower() != ".pdf" or _reads_pdf():
         return ""
     return "install clew[documents] to read it"
 
@@ -115,20 +116,35 @@ def markdown(lines: Iterator[str]) -> Iterator[Line]:
         yield held, 0
 
 
-def _pdf(path: Path) -> Extracted:
-    """The pages, each under a heading that numbers it."""
+def pdf_text(data: bytes, max_chars: int) -> str:
+    """So much of what a PDF says; "" where it says nothing, is broken, or nothing here reads it."""
+    if not _reads_pdf():
+        return ""
+    try:
+        lines, _ = _pdf(io.BytesIO(data))
+    except (OSError, Unreadable):
+        return ""
+    return "".join(line for line, _ in lines)[:max_chars]
+
+
+def _reads_pdf() -> bool:
+    return importlib.util.find_spec("pypdf") is not None
+
+
+def _pdf(file: Path | io.BytesIO) -> tuple[Iterator[Line], str]:
+    """The pages, each under a heading that numbers it; and a note."""
     pypdf = importlib.import_module("pypdf")
     # What it warns of is reported, if it matters, as the reason why a file was skipped.
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
-    pages, note = _whatever_fails(lambda: _pages(pypdf, path))
+    pages, note = _whatever_fails(lambda: _pages(pypdf, file))
     if not any(page.strip() for page in pages):
         raise Unreadable("no text in it: if it is a scan, run it through text recognition")
-    return Extracted(path.stem, _numbered(pages), note)
+    return _numbered(pages), note
 
 
-def _pages(pypdf: Any, path: Path) -> tuple[list[str], str]:
+def _pages(pypdf: Any, file: Path | io.BytesIO) -> tuple[list[str], str]:
     """The text of the pages, and a note on those that have none or were not read."""
-    reader = pypdf.PdfReader(path)
+    reader = pypdf.PdfReader(file)
     if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable("encrypted: save it without a password")
     pages: list[str] = []

@@ -2,9 +2,11 @@
 
 import codecs
 import hashlib
+import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from clew.support.text_encoding import TextDecoding, mark_of, reading
 
@@ -29,10 +31,19 @@ class Survey:
 
 def survey(path: Path) -> Survey:
     """Read the file once, in bounded memory; twice if it is not UTF-8. Raises `OSError`."""
+    return _survey(lambda: path.open("rb"))
+
+
+def survey_data(data: bytes) -> Survey:
+    """The same of a file that was read already."""
+    return _survey(lambda: io.BytesIO(data))
+
+
+def _survey(opened: Callable[[], BinaryIO]) -> Survey:
     digest = hashlib.blake2b(digest_size=16)
     decoder = codecs.getincrementaldecoder("utf-8")()
     valid, head, sample = True, b"", b""
-    with path.open("rb") as file:
+    with opened() as file:
         while block := file.read(_BLOCK):
             head = head or block[:_HEAD]
             digest.update(block)
@@ -48,15 +59,15 @@ def survey(path: Path) -> Survey:
         return Survey(digest.digest(), "utf-8")
     decoding = reading(_complete_characters(sample or head))
     note = decoding.note
-    if decoding.sure and not _decodes_all(path, decoding):
+    if decoding.sure and not _decodes_all(opened, decoding):
         note = f"encoding not certain: read as {decoding.name}"
     return Survey(digest.digest(), decoding.name, note, decoding.errors)
 
 
-def _decodes_all(path: Path, decoding: TextDecoding) -> bool:
+def _decodes_all(opened: Callable[[], BinaryIO], decoding: TextDecoding) -> bool:
     errors = "strict" if decoding.errors == "replace" else decoding.errors
     decoder = codecs.getincrementaldecoder(decoding.name)(errors)
-    with path.open("rb") as file:
+    with opened() as file:
         blocks = iter(lambda: file.read(_BLOCK), b"")
         return all(_decodes(decoder, block) for block in blocks) and _decodes(
             decoder, b"", final=True
