@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from clew import Trajectory
 from clew.agent_files import load_agent
-from clew.interfaces import Changed, Judged, Rewound
+from clew.interfaces import Judged, Rewound
 from clew.memory import MemorySource, open_memory
 from tests.matrix.model import GOAL, Script, text_of
 from tests.matrix.outcome import Outcome, Request, every
@@ -777,15 +777,6 @@ def tools(o: Outcome) -> Iterator[str]:
 def deps(o: Outcome) -> Iterator[str]:
     for record in o.records.values():
         yield from (text for text in record.rejected if text.startswith("the deps are"))
-
-
-@promise("changes", values={"changes": "continue"})
-def changes(o: Outcome) -> Iterator[str]:
-    for run_id, record in o.records.items():
-        events = (entry.event for entry in record.entries)
-        for event in events:
-            if isinstance(event, Changed) and event.what:
-                yield f"{run_id} goes on with another agent, and none was changed: {event.what}"
 
 
 @promise("store", values={"store": "elsewhere.sqlite"})

@@ -13,7 +13,6 @@ KEPT: Final = {
     "screens": "a file has them unless it says otherwise",
     "rewinds.by": "a file has this one unless it says otherwise",
     "strategy": "it is the way to answer, which cells set",
-    "changes": "no cell changes its agent: test_changed_agents.py does",
     "workspace.unsafe_kernel": "it counts only where the kernel lacks a part of the sandbox",
 }
 """Promises that are kept all the same, and why."""

@@ -301,7 +301,6 @@ def strategy_agent(strategy: Strategy, like: Agent[A], *, limits: Limits | None 
         context=Context(compaction=None),
         settings=ModelSettings(seed=like.engine.seed),
         deps=like.deps,
-        changes=like.changes,
     )
 
 

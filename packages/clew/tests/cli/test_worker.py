@@ -140,6 +140,29 @@ def test_another_worker_takes_over_what_a_killed_one_had(call: Say, file: str, c
     assert clew("replay", run_id).code == 0
 
 
+def test_what_a_killed_worker_had_goes_on_with_the_agent_as_it_is_now() -> None:
+    file = 'model = "openai:test"\ntools = ["own:wait", "own:send"]\nprovenance = "off"\n'
+    with provider(SEND, Say("Done.")) as env:
+        Path("desk.toml").write_text(f'{file}prompt = "Be quick."\n')
+        run_id = clew("submit", "Is it sent?", "--agent", "desk.toml", env=env).out.strip()
+        first = worker(env)
+        until("sent", first)
+        assert ended(first, signal.SIGKILL).code == -signal.SIGKILL
+        Path("desk.toml").write_text(f'{file}prompt = "Be brief."\n')
+        words = ("worker", "--agent", "desk.toml", "--only", "--until-idle", "--json")
+        refused = clew(*words, env=env)
+        assert [what for what, _ in news(refused)] == ["refused"]
+        assert "differs in prompt" in refused.out
+        done = clew(*words, "--accept-change", env=env)
+        assert news(done) == [("taken", "Is it sent?"), ("ended", "answered")]
+    (changed,) = [one for one in entries(run_id) if one["event"] == "changed"]
+    assert (changed["what"], changed["spec"]["prompt"]) == (["prompt"], "Be brief.")
+    assert Path("sent").read_text() == "Bob\n"
+    assert clew("replay", run_id).code == 0
+    shown = clew("resume", run_id, "--json", env=env)  # its agent is that of the changed file
+    assert shown.document["answer"] == "Done."
+
+
 def test_a_worker_that_is_told_to_leave_ends_its_step_and_others_go_on() -> None:
     with provider(WAIT, Say("Done.")) as env:
         run_id = submitted(env)

@@ -163,7 +163,7 @@ def test_parts_are_named_by_their_own_words() -> None:
 def test_an_agent_has_few_fields_each_topic_once() -> None:
     own = {each.name for each in fields(Agent)}
     parts = {each.name for kind in (Limits, Instructions) for each in fields(kind)}
-    assert len(own) <= 17
+    assert len(own) <= 16
     assert not own & parts
 
 

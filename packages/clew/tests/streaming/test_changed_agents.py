@@ -10,7 +10,12 @@ import pytest
 from clew import (
     Agent,
     ConfigError,
+    Limits,
+    Trajectory,
     answer,
+    delegate,
+    list_runs,
+    open_store,
     pending_approvals,
     prompt_of,
     read,
@@ -19,15 +24,15 @@ from clew import (
     rule,
     run,
     serving,
+    settle,
     start,
     submit,
     tool,
 )
-from clew.agent_files import load_agent
 from clew.guards import Provenance
-from clew.interfaces import Changed
+from clew.interfaces import Changed, Stop
 from clew.testing import ScriptedModel, act, finish
-from clew.workers import WorkerConfig, work
+from clew.workers import Agents, WorkerConfig, carry, work
 
 pytestmark = pytest.mark.both_loops
 
@@ -84,39 +89,56 @@ def changed(name: str, move: Any, **more: Any) -> tuple[Agent[Any], str]:
     return (made.replace(answer=kind) if kind is not str else made), what
 
 
-async def _ruled(agent: Agent[Any], run_id: str, where: Path) -> None:
+async def _ruled(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
     (waiting,) = await pending_approvals(store=where)
     assert waiting.root == run_id
-    await rule(waiting.id, allow=True, store=where, agent=agent)
+    await rule(waiting.id, allow=True, store=where, agent=agent, accept_change=accept)
 
 
 async def _rule(run_id: str, where: Path) -> None:
     await rule(f"{run_id}:1.1", allow=True, store=where)
 
 
-async def _resumed(agent: Agent[Any], run_id: str, where: Path) -> None:
+async def _resumed(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
     await _rule(run_id, where)
-    await resume(agent, run_id, store=where)
+    await resume(agent, run_id, store=where, accept_change=accept)
 
 
-async def _started(agent: Agent[Any], run_id: str, where: Path) -> None:
+async def _started(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
     await _rule(run_id, where)
-    await (await start(agent, run_id=run_id, store=where)).wait()
+    await (await start(agent, run_id=run_id, store=where, accept_change=accept)).wait()
 
 
-async def _served(agent: Agent[Any], run_id: str, where: Path) -> None:
+async def _served(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
     await _rule(run_id, where)
-    other = Agent(ScriptedModel([finish("no")]), [look], prompt="Be quiet.", changes="continue")
-    async with serving(other, agent, store=where) as app:
+    other = Agent(ScriptedModel([finish("no")]), [look], prompt="Be quiet.")
+    async with serving(other, agent, store=where, accept_change=accept) as app:
         await app.wait()
 
 
-WAYS: dict[str, Callable[[Agent[Any], str, Path], Awaitable[None]]] = {
+async def _carried(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
+    await _rule(run_id, where)
+    async with open_store(where) as store:
+        await carry(_given(agent), store, run_id, accept_change=accept)
+
+
+def _given(agent: Agent[Any]) -> Agents:
+    async def agent_of(record: Trajectory) -> Agent[Any]:
+        del record
+        return agent
+
+    return agent_of
+
+
+WAYS: dict[str, Callable[[Agent[Any], str, Path, bool], Awaitable[None]]] = {
     "rule": _ruled,
     "resume": _resumed,
     "start": _started,
     "serving": _served,
+    "carry": _carried,
 }
+LEAVES_IT = {"serving"}
+"""These leave a changed run alone, and raise nothing."""
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -129,19 +151,18 @@ async def test_a_held_run_goes_on_with_the_agent_as_it_is_now(
     old = clerk(SEND)
     run_id = (await run(old, "?", store=where)).run_id
     refusing, what = changed(change, SEND)
-    if way == "serving":
-        await _served(refusing, run_id, where)  # it leaves another's run alone
+    if way in LEAVES_IT:
+        await WAYS[way](refusing, run_id, where, False)
         assert (await read(run_id, store=where)).stop.status == "held"  # type: ignore[union-attr] # it is held
     else:
         with pytest.raises(ConfigError, match=rf"differs from the record's in .*{what}"):
-            await WAYS[way](refusing, run_id, where)
+            await WAYS[way](refusing, run_id, where, False)
     assert SENT == []
-    new = refusing.replace(changes="continue")
-    assert new.spec.fingerprint == refusing.spec.fingerprint
+    new, _ = changed(change, SEND)
     if way == "rule":
-        await resume(new, run_id, store=where)
+        await rule(f"{run_id}:1.1", allow=True, store=where, agent=new, accept_change=True)
     else:
-        await WAYS[way](new, run_id, where)
+        await WAYS[way](new, run_id, where, True)
     record = await read(run_id, store=where)
     assert record.stop
     assert record.stop.status == "answered"
@@ -162,31 +183,111 @@ async def test_a_result_that_comes_later_goes_to_the_agent_as_it_is_now(tmp_path
     where = tmp_path / "runs.sqlite"
     sends = act("sign", text="b")
     run_id = (await run(clerk(sends), "?", store=where)).run_id
-    new, _ = changed("prompt", sends, changes="continue", store=where)
-    done = await answer(f"{run_id}:1.1", "Ada", agent=new)
+    new, _ = changed("prompt", sends, store=where)
+    with pytest.raises(ConfigError, match="differs from the record's in prompt"):
+        await answer(f"{run_id}:1.1", "Ada", agent=new)
+    done = await answer(f"{run_id}:1.1", "Ada", agent=new, accept_change=True)
     assert done.status == "answered"
+
+
+async def test_what_came_of_an_unknown_call_is_told_to_the_agent_as_it_is_now(
+    tmp_path: Path,
+) -> None:
+    @tool(effect="unsafe")
+    def post(text: str) -> str:
+        """Post a letter."""
+        raise OSError(text)
+
+    where = tmp_path / "runs.sqlite"
+    limits = Limits(unknown="hold")
+    lost = clerk(act("post", text="a"), tools=[post], limits=limits)
+    run_id = (await run(lost, "?", store=where)).run_id
+    new = clerk(act("post", text="a"), tools=[post], limits=limits, prompt="Be brief.", store=where)
+    with pytest.raises(ConfigError, match="differs from the record's in prompt"):
+        await settle(f"{run_id}:1.1", done=True, agent=new)
+    done = await settle(f"{run_id}:1.1", done=True, agent=new, accept_change=True)
+    assert done.status == "answered"
+
+
+async def _worked(
+    where: Path, *agents: Agent[Any], accept: bool = True, **more: Any
+) -> Stop | None:
+    config = WorkerConfig(
+        store=where, agents=agents, only=True, until_idle=True, accept_change=accept, **more
+    )
+    await work(config)
+    (listed,) = await list_runs(store=where)
+    return (await read(listed.run_id, store=where)).stop
 
 
 async def test_a_worker_goes_on_with_the_nearest(tmp_path: Path) -> None:
     where = tmp_path / "runs.sqlite"
-    run_id = await submit(clerk(act("look"), tools=[look]), "?", store=where)
-    stranger = Agent(ScriptedModel([finish("no")]), [sign], prompt="Be loud.", changes="continue")
-    far = clerk(finish("far"), tools=[look, send], prompt="Be loud.", changes="continue")
-    near = clerk(act("look"), answer="near", tools=[look], prompt="Be brief.", changes="continue")
-    await work(WorkerConfig(store=where, agents=[stranger], only=True, until_idle=True))
-    assert (await read(run_id, store=where)).stop is None
-    agents = [stranger, far, near]
-    await work(WorkerConfig(store=where, agents=agents, only=True, until_idle=True))
-    stop = (await read(run_id, store=where)).stop
+    await submit(clerk(act("look"), tools=[look]), "?", store=where)
+    stranger = Agent(ScriptedModel([finish("no")]), [sign], prompt="Be loud.")
+    far = clerk(finish("far"), tools=[look, send], prompt="Be loud.")
+    near = clerk(act("look"), answer="near", tools=[look], prompt="Be brief.")
+    assert await _worked(where, stranger) is None
+    assert await _worked(where, stranger, far, near, accept=False) is None
+    stop = await _worked(where, stranger, far, near)
     assert stop
     assert (stop.status, stop.answer) == ("answered", "near")
 
 
-def test_it_is_a_word_of_two_and_stands_in_a_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'contine': did you mean continue\?$"):
-        clerk(changes="contine")
-    (file := tmp_path / "agent.toml").write_text('model = "offline"\nchanges = "continue"\n')
-    assert load_agent(file).agent.changes == "continue"
-    file.write_text('model = "offline"\nchanges = "maybe"\n')
-    with pytest.raises(ConfigError, match="changes"):
-        load_agent(file)
+async def test_a_worker_has_the_agent_of_the_record_first(tmp_path: Path) -> None:
+    where = tmp_path / "runs.sqlite"
+    same, near = clerk(answer="same", tools=[look]), clerk(tools=[look], prompt="Be brief.")
+    await submit(clerk(tools=[look]), "?", store=where)
+    stop = await _worked(where, near, same)
+    assert stop
+    assert stop.answer == "same"
+
+
+def _talker(**more: Any) -> Agent[Any]:
+    return Agent(ScriptedModel([finish("done")], plan="nothing"), **more)
+
+
+UNLIKE: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "the usual prompt, and no tool of the other": ({"tools": [look]}, {"tools": [send]}, False),
+    "the same prompt, and no tools any more": ({"tools": [look]}, {}, True),
+    "the same prompt, and the first tools": ({}, {"tools": [look]}, True),
+    "another prompt, and no tools": ({"prompt": "A."}, {"prompt": "B."}, False),
+    "the same prompt, no tools, another answer": (
+        {"prompt": "A."},
+        {"prompt": "A.", "tries": 1},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", UNLIKE)
+async def test_runs_of_others_are_left_alone(pair: str, tmp_path: Path) -> None:
+    where = tmp_path / "runs.sqlite"
+    old, new, takes_over = UNLIKE[pair]
+    await submit(_talker(**old), "?", store=where)
+    stop = await _worked(where, _talker(**new))
+    assert (stop is not None) is takes_over
+
+
+async def test_a_sub_run_goes_on_with_its_agent_as_it_is_now(tmp_path: Path) -> None:
+    SENT.clear()
+    where = tmp_path / "runs.sqlite"
+
+    def leader(prompt: str) -> Agent[Any]:
+        worker = clerk(SEND, tools=[send], prompt=prompt)
+        tools = [delegate(worker, name="desk", description="Ask the desk.")]
+        return Agent(
+            ScriptedModel([act("desk", task="send it"), finish("done")]), tools,
+            guards=[Provenance("off")],
+        )  # fmt: skip
+
+    held = await run(leader("Be quick."), "?", store=where)
+    (waiting,) = held.pending_approvals
+    await rule(waiting.id, allow=True, store=where)
+    async with serving(leader("Be brief."), store=where) as app:
+        await app.wait()
+    assert SENT == []
+    async with serving(leader("Be brief."), store=where, accept_change=True) as app:
+        await app.wait()
+    listed = {each.run_id: each.status for each in await list_runs(store=where)}
+    assert listed == dict.fromkeys((held.run_id, waiting.run_id), "answered")
+    assert SENT == ["a"]

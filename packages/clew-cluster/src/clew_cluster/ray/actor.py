@@ -30,8 +30,8 @@ class ActorConfig(msgspec.Struct, frozen=True):
     """What an actor is made with, as JSON: where the records lie, and which agents it has.
 
     `agents` are names, as `agent_named` takes them, with modules looked for in `folder` first;
-    `only` and `trust_origin` are those of `WorkerConfig`. A `patient` actor waits for the end of a
-    run that another worker has.
+    `only`, `trust_origin` and `accept_change` are those of `WorkerConfig`. A `patient` actor waits
+    for the end of a run that another worker has.
     """
 
     store: str
@@ -40,6 +40,7 @@ class ActorConfig(msgspec.Struct, frozen=True):
     folder: str = ""
     patient: bool = True
     trust_origin: bool = False
+    accept_change: bool = False
 
     def __repr__(self) -> str:
         """Without the store: there may be a password in its address."""
@@ -161,6 +162,7 @@ class Actor:
                     outcome = await carry_claimed(
                         agents, store, run_id, lock, gate=self._gate,
                         leaving=lambda: self._leaving, taken=_ignore,
+                        accept_change=self._config.accept_change,
                     )  # fmt: skip
                 if outcome.record is None and outcome.what != "ended":
                     return _open(run_id, outcome.what, outcome.text, moved=outcome.moved)
@@ -173,7 +175,10 @@ class Actor:
     async def _make_agents(self) -> Agents:
         config = self._config
         agents = {name: (await agent_named(name, config.folder))[0] for name in config.agents}
-        return KnownAgents(agents, recorded=not config.only, trusting=config.trust_origin)
+        return KnownAgents(
+            agents, recorded=not config.only, trusting=config.trust_origin,
+            accept_change=config.accept_change,
+        )  # fmt: skip
 
 
 def _ignore(record: Trajectory) -> None:

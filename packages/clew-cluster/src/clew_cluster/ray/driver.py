@@ -54,8 +54,9 @@ class RayDriver:
         for each in names:
             await agent_named(each, folder)  # what does not fit is told before anything begins
         made_with = ActorConfig(
-            location, names, config.only, folder, patient=False, trust_origin=config.trust_origin
-        )
+            location, names, config.only, folder, patient=False,
+            trust_origin=config.trust_origin, accept_change=config.accept_change,
+        )  # fmt: skip
         async with store_at(location) as opened, crew(made_with, self._cast(config)) as working:
             store = shared(opened)
             worker = Worker(store, config, Sender(store, working), on_event, leaving)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, Generic, Literal, Self, TypeAlias, cast, get_args, overload
+from typing import Any, ClassVar, Generic, Self, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
@@ -51,7 +51,6 @@ from clew.support.errors import ConfigError
 from clew.support.html import html_table
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.resources import keep_open, let_go
-from clew.support.settings import check_options
 from clew.support.short_text import one_line
 from clew.tools.finish import decode_answer
 
@@ -61,10 +60,6 @@ A_co = TypeVar("A_co", covariant=True, default=str)
 B = TypeVar("B")
 D = TypeVar("D", default=Any)
 """The type of the deps that its runs are given."""
-Changes: TypeAlias = Literal["refuse", "continue"]
-"""What becomes of runs that an earlier form of the agent began."""
-
-CHANGES: Final = get_args(Changes)
 Made = TypeVar("Made", bound="Agent[Any]")
 
 
@@ -92,9 +87,7 @@ class Agent(Generic[A_co, D]):
     temperature, tokens, reasoning, seed, timeout … `deps` makes what its tools, guards, checks and
     prompts get by their `RunContext`, for a run of which it is told the id, the recorded labels and
     the owner: so any process can go on with it. `store` is where its runs are kept, for whoever
-    names no other. With `changes="continue"` runs that an earlier form of the agent began go on
-    with this one, which is recorded (`Changed`); otherwise somebody must accept the change. Raises
-    `ConfigError` if the parts do not fit.
+    names no other. Raises `ConfigError` if the parts do not fit.
     """
 
     model: Model | str
@@ -114,7 +107,6 @@ class Agent(Generic[A_co, D]):
     settings: ModelSettings = NOTHING_SET
     deps: MakeDeps[D] | None = None
     store: Where = field(default=None, repr=False)  # there may be a password in it
-    changes: Changes = "refuse"
 
     deps_wanted: ClassVar[tuple[Wanted, ...]] = ()
     """The parts that want deps, with the type of these; found when the agent is made."""
@@ -129,8 +121,6 @@ class Agent(Generic[A_co, D]):
         for kind in ("guard", "check", "screen", "bound"):
             if (functions := getattr(self, f"{kind}s")) != ():
                 check_functions(kind, functions)
-        if self.changes not in CHANGES:
-            check_options("changes", [str(self.changes)], CHANGES)
         if self.deps is not None:
             check_factory(self.deps)
         asks = self.guards or self.checks or getattr(self.prompt, "tail", None)

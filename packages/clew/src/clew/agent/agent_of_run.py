@@ -1,7 +1,7 @@
 """Which agent goes on with a run: the one of its record, or one that takes over from that.
 
-An agent is changed while its runs wait: a prompt is reworded, a tool is added. With
-`Agent(changes="continue")` the application says that they go on with the agent as it is now.
+An agent is changed while its runs wait: a prompt is reworded, a tool is added. Whoever says
+`accept_change` lets them go on with the agent as it is now.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,13 @@ from clew.core.spec_changes import changes_to_accept
 from clew.core.trajectory import Trajectory
 
 
-def agent_of_run(record: Trajectory, agents: Iterable[Agent[Any]]) -> Agent[Any] | None:
-    """The agent of a record, as that has it; without it the nearest that continues changed runs.
+def agent_of_run(
+    record: Trajectory, agents: Iterable[Agent[Any]], *, accept_change: bool = False
+) -> Agent[Any] | None:
+    """The agent of a record, as that has it; with `accept_change` also the nearest to it.
 
-    Such a one has a tool of the record's agent, or its prompt: others' runs are left alone.
+    The nearest has a tool of the record's agent or, where one of them has none, its prompt: runs of
+    others are left alone.
     """
     spec = record.spec or record.started.spec
     nearest: tuple[int, Agent[Any]] | None = None
@@ -28,10 +31,12 @@ def agent_of_run(record: Trajectory, agents: Iterable[Agent[Any]]) -> Agent[Any]
         if not different:
             return agent
         near = nearest is None or len(different) < nearest[0]
-        if near and each.changes == "continue" and _takes_over(agent.spec, spec):
+        if accept_change and near and _takes_over(agent.spec, spec):
             nearest = len(different), agent
     return None if nearest is None else nearest[1]
 
 
 def _takes_over(new: AgentSpec, old: AgentSpec) -> bool:
-    return new.prompt == old.prompt or not new.tools.keys().isdisjoint(old.tools)
+    if new.tools and old.tools:  # a prompt may be the usual one, which many agents have
+        return not new.tools.keys().isdisjoint(old.tools)
+    return new.prompt == old.prompt

@@ -167,6 +167,7 @@ async def rule(
     owner: str | None = ...,
     agent: Agent[A_co, D],
     deps: D | None = ...,
+    accept_change: bool = ...,
 ) -> Result[A_co]: ...
 async def rule(
     approval: str,
@@ -180,6 +181,7 @@ async def rule(
     owner: str | None = None,
     agent: Agent[A_co, D] | None = None,
     deps: D | None = None,
+    accept_change: bool = False,
 ) -> Result[A_co] | None:
     """Rule on a held call by its `PendingApproval.id`; with an `agent`, go on and give the result.
 
@@ -187,8 +189,8 @@ async def rule(
     It covers the call once, as it was shown; a call key (`run_id:step.index`) covers the call with
     whatever arguments it has now. `args` replace them. `answer` is what the call asks for, if it
     asks (`PendingApproval.asks`, a JSON Schema). The `agent` is that of the run to resume, the root
-    of a sub-run; `deps` are as in `run`. Repeating a ruling does no harm: it completes a delivery
-    that was cut off.
+    of a sub-run; `deps` and `accept_change` are as in `resume`. Repeating a ruling does no harm: it
+    completes a delivery that was cut off.
 
     Raises `NotHeldError`, `AlreadyRuledError` for another ruling than the first one,
     `StaleApprovalError` if the call changed since it was shown; and `ConfigError` for arguments or
@@ -217,11 +219,13 @@ async def rule(
         await notify_ancestors(opened, record, by)
         if first is not None and _meaning(first) != _meaning(word):
             raise ruled_on(record, waiting)
-        return None if agent is None else await go_on(agent, opened, record, deps)
+        if agent is None:
+            return None
+        return await go_on(agent, opened, record, deps, accept_change=accept_change)
 
 
 async def go_on(
-    agent: Agent[A_co, D], store: Store, record: Trajectory, deps: D | None
+    agent: Agent[A_co, D], store: Store, record: Trajectory, deps: D | None, *, accept_change: bool
 ) -> Result[A_co]:
     """Resume the root of a run in whose inbox a word waits.
 
@@ -230,7 +234,7 @@ async def go_on(
     root = await root_of(store, record)
     for left in reversed(range(_TRIES)):
         try:
-            return await resume(agent, root, store=store, deps=deps)
+            return await resume(agent, root, store=store, accept_change=accept_change, deps=deps)
         except RunBusyError as error:
             if not left or not await store.inbox(record.run_id):
                 message = (

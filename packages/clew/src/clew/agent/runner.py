@@ -345,7 +345,7 @@ def _changes(agent: Agent[Any], trajectory: Trajectory, *, accepted: bool) -> tu
     """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
     old, new = trajectory.spec or trajectory.started.spec, redact(agent.spec)
     different = changes_to_accept(old, new)
-    if different and not accepted and agent.changes != "continue":
+    if different and not accepted:
         message = (
             f"the agent differs from the record's in {', '.join(different)}: accept the change "
             "(--accept-change, accept_change=True)"

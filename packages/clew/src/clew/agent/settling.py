@@ -54,6 +54,7 @@ async def answer(
     owner: str | None = ...,
     agent: Agent[A_co, D],
     deps: D | None = ...,
+    accept_change: bool = ...,
 ) -> Result[A_co]: ...
 async def answer(
     call: str,
@@ -64,14 +65,15 @@ async def answer(
     owner: str | None = None,
     agent: Agent[A_co, D] | None = None,
     deps: D | None = None,
+    accept_change: bool = False,
 ) -> Result[A_co] | None:
     """Give the result of a call that somebody else performs; with an `agent`, go on.
 
-    `call` is the id of its `PendingApproval` or its key (`run_id:step.index`), and `deps` are as in
-    `rule`. The first result counts; repeating it does no harm, and completes a delivery that was
-    cut off. Raises `NotHeldError` where the call waits for no result, `AlreadyRuledError`,
-    `StaleApprovalError`, and `ConfigError` for a value that does not fit the tool's schema of
-    results.
+    `call` is the id of its `PendingApproval` or its key (`run_id:step.index`), `deps` and
+    `accept_change` are as in `rule`. The first result counts; repeating it does no harm, and
+    completes a delivery that was cut off. Raises `NotHeldError` where the call waits for no result,
+    `AlreadyRuledError`, `StaleApprovalError`, and `ConfigError` for a value that does not fit the
+    tool's schema of results.
     """
     check_by(by)
     if value is None:
@@ -85,7 +87,9 @@ async def answer(
             message = f"call {waiting.key} of run {record.run_id} waits for no result"
             raise NotHeldError(message)
         await _settle(opened, record, waiting, asked, _word(waiting, value, by=by))
-        return None if agent is None else await go_on(agent, opened, record, deps)
+        if agent is None:
+            return None
+        return await go_on(agent, opened, record, deps, accept_change=accept_change)
 
 
 @overload
@@ -113,6 +117,7 @@ async def settle(
     owner: str | None = ...,
     agent: Agent[A_co, D],
     deps: D | None = ...,
+    accept_change: bool = ...,
 ) -> Result[A_co]: ...
 async def settle(
     call: str,
@@ -125,6 +130,7 @@ async def settle(
     owner: str | None = None,
     agent: Agent[A_co, D] | None = None,
     deps: D | None = None,
+    accept_change: bool = False,
 ) -> Result[A_co] | None:
     """Say what came of a call whose outcome is unknown; with an `agent`, go on.
 
@@ -144,7 +150,9 @@ async def settle(
             _check_unknown(record, waiting)
         word = _word(waiting, result, done=done, why=why, by=by)
         await _settle(opened, record, waiting, asked, word)
-        return None if agent is None else await go_on(agent, opened, record, deps)
+        if agent is None:
+            return None
+        return await go_on(agent, opened, record, deps, accept_change=accept_change)
 
 
 async def _record(store: Store, asked: ApprovalId, owner: str | None) -> Trajectory:

@@ -160,7 +160,6 @@ def _agent(spec: Spec, docs: object | None, model: Model | None) -> Agent[Any]:
     if spec.grounded and GROUNDED not in spec.checks:
         with part(GROUNDED):
             raise ConfigError(f"these are settings of a check: add {GROUNDED!r} to checks")
-    fields["changes"] = spec.changes
     if spec.answer or spec.checks or (spec.tries, spec.fallback) != (None, None):
         fields |= _answering(spec)
     try:

@@ -400,7 +400,6 @@ class Spec(FileTable, frozen=True):
     tries: int | None = None
     fallback: Json = None
     deps: str = ""
-    changes: Literal["refuse", "continue"] = "refuse"
     file: str = ""
 
     @property

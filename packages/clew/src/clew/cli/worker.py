@@ -45,6 +45,11 @@ with --until-idle, 130 stopped at once.
     help="An agent file, or module:name. Repeatable. Other agents are made from your own records.",
 )
 @click.option("--only", is_flag=True, help="Use no agents but those of --agent.")
+@click.option(
+    "--accept-change",
+    is_flag=True,
+    help="Continue runs of an earlier form of an agent with that of --agent which is nearest.",
+)
 @TRUST_ORIGIN
 @QUEUE
 @AT_ONCE

@@ -27,17 +27,18 @@ async def agents_for(config: WorkerConfig) -> Agents:
         else:
             agents[f"agent {number}"] = one
     return KnownAgents(
-        agents, recorded=not config.only, trusting=config.trust_origin, origins=origins
-    )
+        agents, recorded=not config.only, trusting=config.trust_origin, origins=origins,
+        accept_change=config.accept_change,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
 class KnownAgents:
     """Finds the agent whose spec is the record's, to the last part.
 
-    It is one of the `configured`, which may also be one that takes over (`agent_of_run`); or, where
-    `recorded`, it is made of what the record says, if that was begun by this user on this machine,
-    or by anybody (`trusting`).
+    It is one of the `configured`; or, where `recorded`, it is made of what the record says, if that
+    was begun by this user on this machine, or by anybody (`trusting`). With `accept_change` it may
+    differ: the nearest of the `configured` that takes over (`agent_of_run`) comes first.
     """
 
     configured: dict[str, Agent[Any]]
@@ -45,11 +46,13 @@ class KnownAgents:
     trusting: bool = False
     origins: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
     """What a record says of those that an agent file describes."""
+    accept_change: bool = False
     _make: Callable[[Trajectory], Agent[Any] | None] | None = field(default=None, init=False)
 
     async def __call__(self, record: Trajectory) -> Agent[Any]:
         recorded_spec = record.spec or record.started.spec
-        if (agent := agent_of_run(record, self.configured.values())) is not None:
+        agents, accepts = self.configured.values(), self.accept_change
+        if (agent := agent_of_run(record, agents, accept_change=accepts)) is not None:
             return agent
         made = self._made(record) if self.recorded else None
         if made is None:

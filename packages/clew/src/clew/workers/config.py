@@ -76,6 +76,13 @@ class WorkerConfig:
     trust_origin: bool = False
     """Also build agents from records that somebody else began."""
 
+    accept_change: bool = False
+    """Also continue runs that an earlier form of an agent began, with the nearest of `agents`.
+
+    That has one of the same tools, or, without any, the same prompt. The change is recorded
+    (`Changed`).
+    """
+
     queue: str = QUEUE
     """The queue to serve."""
 

@@ -45,6 +45,7 @@ class _InProcess:
         return await carry_claimed(
             self._agents, self._store, run.run_id, lock,
             gate=self._gate, leaving=worker.leaving.is_set, taken=taken,
+            accept_change=worker.config.accept_change,
         )  # fmt: skip
 
     async def prepare(self, run: RunInfo) -> None:

@@ -47,12 +47,14 @@ async def carry(
     gate: RunGate | None = None,
     listener: Listener | None = None,
     leaving: Leaving = _never_leave,
+    accept_change: bool = False,
 ) -> Trajectory:
     """Execute a run until it stops, or until its step ends after the worker was told to stop.
 
     `gate` is that of the worker: a run whose last attempt made no progress is executed alone until
     it does, and one that broke its workers too often is stopped. Raises `ConfigError` if this
-    worker lacks the run's agent, before anybody is fenced off; `FencedError` if another worker
+    worker lacks the run's agent, or that differs from the record's without `accept_change`, before
+    anybody is fenced off; `FencedError` if another worker
     opened the run; `ModelError` and `StoreError`. Anything else that an agent's part raises is
     raised as an `Exception`, even what would end the process.
     """
@@ -60,7 +62,8 @@ async def carry(
         trajectory = await load(store, run_id)
         agent = await agents(trajectory)
         origin = _origin_of(agents, agent)
-        return await _carry(agent, trajectory, store, gate or RunGate(), listener, leaving, origin)
+        task = _Task(agent, trajectory, store, origin, accept_change=accept_change)
+        return await _carry(task, gate or RunGate(), listener, leaving)
 
 
 @runtime_checkable
@@ -102,6 +105,7 @@ async def carry_claimed(
     gate: RunGate,
     leaving: Leaving,
     taken: Callable[[Trajectory], None],
+    accept_change: bool = False,
 ) -> RunOutcome:
     """Carry a run of which this worker holds the `lock`, and release that; errors are outcomes.
 
@@ -117,7 +121,8 @@ async def carry_claimed(
             agent = await agents(record)
             taken(record)
             origin = _origin_of(agents, agent)
-            done = await _carry(agent, record, store, gate, progress, leaving, origin)
+            task = _Task(agent, record, store, origin, accept_change=accept_change)
+            done = await _carry(task, gate, progress, leaving)
     except FencedError as error:
         return RunOutcome("lost", describe(error))
     except ConfigError as error:
@@ -164,15 +169,21 @@ def _exceptions_only() -> Generator[None]:
         raise ClewError(message) from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A run with the agent that goes on with it, and the `origin` to record of a changed one."""
+
+    agent: Agent[Any]
+    trajectory: Trajectory
+    store: Store
+    origin: dict[str, Json] | None
+    accept_change: bool
+
+
 async def _carry(
-    agent: Agent[Any],
-    trajectory: Trajectory,
-    store: Store,
-    gate: RunGate,
-    listener: Listener | None,
-    leaving: Leaving,
-    origin: dict[str, Json] | None,
+    task: _Task, gate: RunGate, listener: Listener | None, leaving: Leaving
 ) -> Trajectory:
+    agent, trajectory, store = task.agent, task.trajectory, task.store
     run_id = trajectory.run_id
     epoch = await store.epoch(run_id)
     if (stop := too_often(trajectory, epoch)) is not None and not await store.inbox(run_id):
@@ -180,7 +191,10 @@ async def _carry(
     async with gate.slot(alone=idle_openings(trajectory, epoch) > 0) as slot:
         if leaving():
             return trajectory
-        journal = await take_up(agent, run_id, store, listener=listener, origin=origin)
+        journal = await take_up(
+            agent, run_id, store,
+            accept_change=task.accept_change, listener=listener, origin=task.origin,
+        )  # fmt: skip
         try:
             await journal.receive(next_word=True)
             async with resources():

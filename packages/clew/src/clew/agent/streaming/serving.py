@@ -55,14 +55,15 @@ class Serving:
 class Application(AbstractAsyncContextManager[Serving]):
     """The scope of an application, once; called with an application, it is the lifespan of that."""
 
-    def __init__(self, agents: Sequence[Agent[Any]], store: Where) -> None:
+    def __init__(self, agents: Sequence[Agent[Any]], store: Where, *, accept_change: bool) -> None:
         self._agents = agents
         self._store = store
+        self._accept_change = accept_change
         self._scope: AbstractAsyncContextManager[Serving] | None = None
 
     async def __aenter__(self) -> Serving:
         """Take up what was left open."""
-        self._scope = _serving(self._agents, self._store)
+        self._scope = _serving(self._agents, self._store, accept_change=self._accept_change)
         return await self._scope.__aenter__()
 
     async def __aexit__(
@@ -83,16 +84,17 @@ class Application(AbstractAsyncContextManager[Serving]):
             yield
 
 
-def serving(*agents: Agent[Any], store: Where = None) -> Application:
+def serving(*agents: Agent[Any], store: Where = None, accept_change: bool = False) -> Application:
     """Work on the runs of a store as long as an application lives: `async with`, or its lifespan.
 
     At the beginning, runs of these agents that were left open, or have got a ruling, are taken up,
-    with `Agent(changes="continue")` also those that an earlier form of one began; not
-    those of a queue, which are for workers, and those that another process has. At the end all
-    work that was begun inside is stopped: an effect that has begun is seen to its end and recorded,
-    and the runs stay open. `wait` of what it gives waits for all of it instead. Meanwhile each
-    agent is open (`async with agent`): its runs share the connections of its tools. Without a
-    `store` it is that of the agents, which must be one.
+    with `accept_change` also those that an earlier form of one began (it had one of the same tools,
+    or, without any, the prompt), which is recorded (`Changed`); not those of a queue, which are for
+    workers, and those that another process has. At the end all work that was begun inside is
+    stopped: an effect that has begun is seen to its end and recorded, and the runs stay open.
+    `wait` of what it gives waits for all of it instead. Meanwhile each agent is open (`async with
+    agent`): its runs share the connections of its tools. Without a `store` it is that of the
+    agents, which must be one.
     """
     for agent in agents:
         check_argument("agent", agent, Agent, "an Agent")
@@ -101,19 +103,23 @@ def serving(*agents: Agent[Any], store: Where = None) -> Application:
         if any(each != stores[0] for each in stores):
             raise ConfigError("the agents have different stores: serve each, or give store=")
         store = stores[0] if stores else None
-    return Application(agents, store)
+    return Application(agents, store, accept_change=accept_change)
 
 
 @asynccontextmanager
-async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator[Serving]:
+async def _serving(
+    agents: Sequence[Agent[Any]], store: Where, *, accept_change: bool
+) -> AsyncGenerator[Serving]:
     async with store_at(store) as opened, AsyncExitStack() as open_agents:
         for agent in agents:
             await open_agents.enter_async_context(agent)
         here = Serving(location_of(opened))
         try:
-            for run_id, agent in await _left(opened, agents):
+            for run_id, agent in await _left(opened, agents, accept_change=accept_change):
                 try:
-                    events = await start(agent, run_id=run_id, store=store)
+                    events = await start(
+                        agent, run_id=run_id, store=store, accept_change=accept_change
+                    )
                     await events.aclose()
                     events.raise_error()
                 except ClewError as error:
@@ -125,7 +131,9 @@ async def _serving(agents: Sequence[Agent[Any]], store: Where) -> AsyncGenerator
             await here.stop()
 
 
-async def _left(store: Store, agents: Sequence[Agent[Any]]) -> list[tuple[str, Agent[Any]]]:
+async def _left(
+    store: Store, agents: Sequence[Agent[Any]], *, accept_change: bool
+) -> list[tuple[str, Agent[Any]]]:
     """The runs that are due, each with the agent that goes on with it."""
     if not agents:
         return []
@@ -141,7 +149,7 @@ async def _left(store: Store, agents: Sequence[Agent[Any]]) -> list[tuple[str, A
             continue
         if record.parent_call or record.is_foreign:
             continue
-        agent = agent_of_run(record, agents)
+        agent = agent_of_run(record, agents, accept_change=accept_change)
         if agent is not None:
             runs.append((info.run_id, agent))
     return runs
