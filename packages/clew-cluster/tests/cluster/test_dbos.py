@@ -22,7 +22,7 @@ import pytest
 from clew import Agent, Verdict, tool
 from clew.agent.approvals import rule
 from clew.agent.runner import start
-from clew.core.events import Reply
+from clew.core.events import Changed, Reply
 from clew.core.interfaces import OnText, Prompt
 from clew.core.journal import load
 from clew.core.trajectory import Call, Trajectory
@@ -41,6 +41,13 @@ from tests.patience import PATIENCE
 from tests.postgres import Server
 
 pytestmark = pytest.mark.slow
+
+
+@tool(effect="read")
+def look() -> str:
+    """Look around."""
+    return "nothing"
+
 
 PATH = os.pathsep.join(sys.path)  # the tests of each package are a part of `tests`
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
@@ -301,6 +308,25 @@ async def test_what_failed_is_tried_again_and_what_is_not_here_is_left_to_who_ha
     with anyio.fail_after(PATIENCE):
         await work(config(store, flaky), on_event=tell, leaving=leaving)
     assert (told[-1].text, await status(run_id, store=store)) == ("answered", "answered")
+
+
+@ASYNCIO
+async def test_a_run_goes_on_with_its_agent_as_it_is_now_where_that_is_accepted(
+    store: PostgresStore,
+) -> None:
+    def clerk(prompt: str) -> Agent[Any]:
+        return Agent(ScriptedModel([act("look"), finish("done")]), [look], prompt=prompt)
+
+    [run_id] = await begun(store, clerk("Be quick."))
+    new, told = clerk("Be brief."), list[WorkerEvent]()
+    assert [news.what for news in await idle(store, new)] == ["refused"]
+    with anyio.fail_after(PATIENCE):
+        accepting = config(store, new, until_idle=True, accept_change=True)
+        await work(accepting, on_event=told.append)
+    assert [news.text for news in told if news.what == "ended"] == ["answered"]
+    events = [entry.event for entry in (await load(store, run_id)).entries]
+    [changed] = [event for event in events if isinstance(event, Changed)]
+    assert changed.what == ("prompt",)
 
 
 @ASYNCIO

@@ -1,12 +1,14 @@
 """What is sent to the actors of a queue, and when again; the actor is in this process."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
 import pytest
 
 from clew import Agent, SqliteStore, submit
+from clew.agent_files import load_agent
 from clew.core.events import Note, encode, text_parts
 from clew.testing.models import ScriptedModel, say
 from clew.workers import WorkerConfig, WorkerEvent
@@ -24,9 +26,10 @@ pytestmark = pytest.mark.slow
 class Here:
     """A crew of one actor, without Ray."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(self, store: str, **more: Any) -> None:
         self.sent: list[str] = []
-        self._actor = Actor(msgspec.json.encode(ActorConfig(store, only=True, patient=False)))
+        config = ActorConfig(store, only=True, patient=False, **more)
+        self._actor = Actor(msgspec.json.encode(config))
 
     async def carry(self, run_id: str, *, over: bool = False) -> ActorResult:
         self.sent.append(run_id)
@@ -47,3 +50,17 @@ async def test_a_refused_run_that_was_spoken_to_is_not_sent_at_every_look(tmp_pa
     assert crew.sent == [run_id]
     assert [event.what for event in told] == ["serving", "taken", "refused"]
     await store.close()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_actor_goes_on_with_a_changed_agent_where_that_is_accepted(tmp_path: Path) -> None:
+    place, file = str(tmp_path / "runs.sqlite"), tmp_path / "desk.toml"
+    tools = 'model = "offline"\ntools = ["calc"]\n'
+    file.write_text(f'{tools}prompt = "Be quick."\n')
+    async with SqliteStore(Path(place)) as store:
+        run_id = await submit(load_agent(file).agent, "What is 3 + 4?", store=store)
+        file.write_text(f'{tools}prompt = "Be brief."\n')
+        refused = await Here(place, agents=(str(file),)).carry(run_id)
+        assert (refused.open, "differs in prompt" in refused.reason) == ("refused", True)
+        done = await Here(place, agents=(str(file),), accept_change=True).carry(run_id)
+        assert (done.open, done.status) == (None, "answered")

@@ -11,11 +11,11 @@ from clew import (
     Agent,
     ConfigError,
     Limits,
+    SqliteStore,
     Trajectory,
     answer,
     delegate,
     list_runs,
-    open_store,
     pending_approvals,
     prompt_of,
     read,
@@ -118,7 +118,7 @@ async def _served(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> 
 
 async def _carried(agent: Agent[Any], run_id: str, where: Path, accept: bool) -> None:
     await _rule(run_id, where)
-    async with open_store(where) as store:
+    async with SqliteStore(where) as store:
         await carry(_given(agent), store, run_id, accept_change=accept)
 
 
@@ -243,7 +243,7 @@ async def test_a_worker_has_the_agent_of_the_record_first(tmp_path: Path) -> Non
 
 
 def _talker(**more: Any) -> Agent[Any]:
-    return Agent(ScriptedModel([finish("done")], plan="nothing"), **more)
+    return Agent(ScriptedModel([finish("done")]), guards=[Provenance("off")], **more)
 
 
 UNLIKE: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {

@@ -194,13 +194,10 @@ async def rule(
 
     Raises `NotHeldError`, `AlreadyRuledError` for another ruling than the first one,
     `StaleApprovalError` if the call changed since it was shown; and `ConfigError` for arguments or
-    an answer that JSON cannot carry, or that do not fit the schema, for a run that came from
-    outside, and as `resume` does. With an `owner`, another's run is not found.
+    an answer that do not fit, for a run from outside, as `resume` does. Another `owner` finds none.
     """
     check_by(by)
-    for what, value in (("args", args), ("answer", answer)):
-        if problem := unfit(value):
-            raise ConfigError(f"the {what} of a ruling hold {REFUSED.format(problem)}")
+    _check_json(args=args, answer=answer)
     asked = approval_id(approval)
     async with store_at(store if agent is None or store is not None else agent.store) as opened:
         record = await load_of(opened, asked.run_id, owner)
@@ -222,6 +219,13 @@ async def rule(
         if agent is None:
             return None
         return await go_on(agent, opened, record, deps, accept_change=accept_change)
+
+
+def _check_json(**values: object) -> None:
+    """Raise `ConfigError` for what JSON cannot carry, by name."""
+    for what, value in values.items():
+        if problem := unfit(value):
+            raise ConfigError(f"the {what} of a ruling hold {REFUSED.format(problem)}")
 
 
 async def go_on(

@@ -54,7 +54,6 @@ tools = ["calc", "planner"]
 
 # What makes, from a run's id, labels and owner, what its tools get by their RunContext.
 # deps = "my_app:deps_of"
-# changes = "continue"  # runs begun before this file was changed go on as it is now
 
 # The type of the answer, as module:name of a dataclass or model. Left out: text.
 # answer = "my_types:Invoice"
