@@ -144,7 +144,8 @@ class Usage(Value, frozen=True):
     @property
     def known_cost(self) -> float:
         """The US dollars certainly spent: the cost, or its lower bound."""
-        return max(0.0, self.min_cost if self.cost is None else self.cost)
+        known = self.min_cost if self.cost is None else self.cost
+        return known if known > 0 else 0.0
 
     @property
     def unpriced(self) -> bool:
@@ -154,6 +155,8 @@ class Usage(Value, frozen=True):
     @property
     def tokens(self) -> int:
         """Input and output tokens together; what a stranger's record counts below 0 is none."""
+        if self.input >= 0 <= self.output:
+            return self.input + self.output
         return max(0, self.input) + max(0, self.output)
 
 

@@ -9,7 +9,7 @@ import dataclasses
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -119,15 +119,14 @@ class ScriptedModel:
     priced: bool = True
     rates: Rates | None = None
     plan: Sequence[Move] | None = None
+    info: ModelInfo = field(init=False, repr=False, compare=False)
+    """As given."""
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
-
-    @property
-    def info(self) -> ModelInfo:
-        """As given."""
-        return ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
+        info = ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
+        object.__setattr__(self, "info", info)  # once: each step asks for it
 
     def with_settings(self, settings: ModelSettings) -> "ScriptedModel":
         """The same script; the settings stand in the record, and change nothing of it."""
