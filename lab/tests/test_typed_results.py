@@ -21,6 +21,7 @@ import msgspec
 from pydantic import BaseModel
 
 from clew import Agent, Limits, MemoryStore, Result, run_sync, stream, sync, tool
+from clew import Nested, Partial, PartialCall
 from clew import Answered, Bound, Declined, Failed, Held, Interrupted, Refused
 from clew.testing import ScriptedModel, act, finish
 
@@ -106,6 +107,31 @@ place = run_sync(agent, "Where?", store=MemoryStore()).unwrap()
 assert_type(place, Place)
 assert place == Place(11.0, 48.4)
 ''',
+    "partial": '''
+@dataclass
+class Recipe:
+    title: str
+
+@tool(name="answer", effect="read")
+def pantry(title: str) -> str:
+    """Look at what there is."""
+    return title
+
+script = [act("answer", title="flour"), finish({"title": "Pancakes"})]
+agent = Agent(ScriptedModel(script, answer=Recipe), [pantry], answer=Recipe)
+titles = list[str]()
+with sync.stream(agent, "What can I cook?", store=MemoryStore()) as items:
+    for item in items:
+        if isinstance(item, Partial):
+            assert_type(item.value, Recipe | None)
+            if item.value is not None:
+                titles.append(item.value.title)
+        elif isinstance(item, PartialCall):
+            titles.append(item.args["title"])
+        elif isinstance(item, Nested) and isinstance(item.item, Partial):
+            print(item.item.value)
+assert titles == ["flour", "Pancakes"]
+''',
     "match": """
 def told(result: Result[int]) -> str:
     match result:
@@ -152,6 +178,15 @@ result = run_sync(Agent(model, answer=Reply), "Who?")
 print(result.answer.text)  # BAD
 if isinstance(result, Bound):
     print(result.answer.text)  # BAD
+with sync.stream(Agent(model, answer=Reply), "Who?") as items:
+    for item in items:
+        if isinstance(item, Partial):
+            print(item.value.text)  # BAD
+            print(item.value.title if item.value else "")  # BAD
+        if isinstance(item, PartialCall):
+            print(item.args.title)  # BAD
+        if isinstance(item, Nested) and isinstance(item.item, Partial):
+            print(item.item.value.text)  # BAD
 """
 
 

@@ -15,6 +15,7 @@ from clew_code.codec.commands import Command, Commands
 from tests.streaming.pieces import (
     InPieces,
     check_growing,
+    partial_calls,
     partials,
     thought_of,
     told_of,
@@ -101,7 +102,7 @@ def test_what_a_reply_calls_grows(name: str, cuts: list[float]) -> None:
     codec, text, at_least = REPLIES[name]
     items = told(text, codec, cuts)
     (action,) = thought_of(items).actions
-    values = partials(items, action.name)
+    values = partial_calls(items, action.name)
     check_growing(values, action.args)
     if cuts == EACH:
         assert len(values) >= at_least
@@ -143,5 +144,5 @@ def test_a_typed_answer_grows(name: str, people: int, cuts: list[float]) -> None
 def test_where_the_last_command_counts_it_is_told_whole() -> None:
     last = Commands(FORMS.commands, "tests", counts="last")
     items = told("LOOK one\nLOOK two", last, EACH)
-    (only,) = partials(items, "look_up")
-    assert (only.json, only.state) == ({"word": "two"}, "complete")
+    (only,) = partial_calls(items, "look_up")
+    assert (only.args, only.state) == ({"word": "two"}, "complete")

@@ -33,7 +33,7 @@ _NAMES: Final = {
     "clew.agent.result": ("Answered Bound Declined Failed Held Interrupted Refused Result"),
     "clew.agent.rewinding": "rewind",
     "clew.agent.streaming.items": (
-        "Calling CallProgress Dropped Idle Nested Partial Retrying Token Withdrawn"
+        "Calling CallProgress Dropped Idle Nested Partial PartialCall Retrying Token Withdrawn"
     ),
     "clew.agent.streaming.serving": "serving",
     "clew.agent.streaming.start": "start stream",

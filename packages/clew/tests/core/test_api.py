@@ -287,7 +287,7 @@ def test_the_sync_twins_do_the_same(tmp_path: Path) -> None:
     assert [r.answer for r in sync.batch(agent(say("ok")), ["a", "b"], store=place)] == ["ok"] * 2
     with sync.stream(agent(*TWO_STEPS), "What is a?", store=place) as shown:
         kinds = {type(item).__name__ for item in shown}
-    assert kinds == {"Entry", "Token", "Calling", "Partial"}
+    assert kinds == {"Entry", "Token", "Withdrawn", "Calling", "PartialCall"}
     assert shown.result is not None
     assert shown.result.answer == "It is a."
 

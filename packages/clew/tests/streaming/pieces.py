@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from clew import Agent, Entry, MemoryStore, Partial, Token, Withdrawn, stream
+from clew import Agent, Entry, MemoryStore, Partial, PartialCall, Token, Withdrawn, stream
 from clew.core.events import Thought
 from clew.interfaces import OnText, Prompt, Reply
 from clew.support.live import tell_arguments
@@ -57,9 +57,14 @@ async def told_of(agent: Agent[Any]) -> list[Any]:
         return [item async for item in events]
 
 
-def partials(items: Sequence[object], of: str = "answer") -> list[Partial[Any]]:
-    """The partial values of an answer, or of the arguments for a tool."""
-    return [item for item in items if isinstance(item, Partial) and item.of == of]
+def partials(items: Sequence[object]) -> list[Partial[Any]]:
+    """The partial values of an answer."""
+    return [item for item in items if isinstance(item, Partial)]
+
+
+def partial_calls(items: Sequence[object], tool: str) -> list[PartialCall]:
+    """What is told of calls of a tool."""
+    return [item for item in items if isinstance(item, PartialCall) and item.tool == tool]
 
 
 def words(items: Sequence[object], place: str = "answer") -> str:
@@ -102,13 +107,14 @@ def extends(value: Any, before: Any) -> bool:
     return bool(value == before)
 
 
-def check_growing(told: Sequence[Partial[Any]], whole: Any) -> None:
+def check_growing(told: Sequence[Partial[Any] | PartialCall], whole: Any) -> None:
     """Hold partial values to growing, and to ending as the value that was read."""
     assert told, "nothing was told of the value"
     assert [each.state for each in told] == ["open"] * (len(told) - 1) + ["complete"]
-    assert told[-1].json == whole
-    for before, value in itertools.pairwise(told):
-        assert extends(value.json, before.json), (before, value)
-    for each in told:
-        assert extends(whole, each.json), each
-        assert each.valid == (each.value is not None)
+    written = [each.json if isinstance(each, Partial) else each.args for each in told]
+    assert written[-1] == whole
+    for before, value in itertools.pairwise(written):
+        assert extends(value, before), (before, value)
+    for json in written:
+        assert extends(whole, json), json
+    assert all(each.valid == (each.value is not None) for each in partials(told))

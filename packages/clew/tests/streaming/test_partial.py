@@ -12,7 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Agent, Entry, MemoryStore, Nested, Partial, Retrying, Token, delegate, stream, tool
+from clew import (
+    Agent,
+    Entry,
+    MemoryStore,
+    Nested,
+    Partial,
+    PartialCall,
+    Retrying,
+    Token,
+    delegate,
+    stream,
+    tool,
+)
 from clew.agent.streaming.json_prefix import JsonPrefix
 from clew.core.events import Thought
 from clew.interfaces import OnText, Prompt, RawCall, Reply
@@ -24,6 +36,7 @@ from clew_testing.servers.openai_server import Fail, Say
 from tests.models.gemini_support import over as gemini
 from tests.models.messages import over as anthropic
 from tests.models.support import few, over
+from tests.streaming.pieces import partial_calls, partials
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=6),
@@ -130,15 +143,11 @@ def words(items: list[Any]) -> dict[str, str]:
     return dict(by_field)
 
 
-def partials(items: list[Any], of: str = "answer") -> list[Partial[Any]]:
-    return [item for item in items if isinstance(item, Partial) and item.of == of]
-
-
 def check_life(items: list[Any]) -> None:
     told = partials(items)
     assert [each.state for each in told] == ["open"] * (len(told) - 1) + ["complete"]
     assert told[-1] == Partial(
-        "answer", LIFE, Life(**LIFE), valid=True, state="complete", index=told[0].index
+        LIFE, Life(**LIFE), valid=True, state="complete", index=told[0].index
     )
     assert len(told) > 3
     for each in told:
@@ -193,11 +202,45 @@ def search(query: str, limit: int) -> str:
 async def test_arguments_of_a_call_flow(codec: str) -> None:
     script = [act("search", query="the long way", limit=30), finish("ok")]
     model = Piecemeal(script, codec=codec, tools=[search])
-    told = partials(await items_of(Agent(model, tools=[search], codec=codec)), "search")
-    assert next(each.json["query"] for each in told if "query" in each.json) != "the long way"
+    told = partial_calls(await items_of(Agent(model, tools=[search], codec=codec)), "search")
+    assert next(each.args["query"] for each in told if "query" in each.args) != "the long way"
     assert [each.valid for each in told] == sorted(each.valid for each in told)
     args = {"query": "the long way", "limit": 30}
-    assert told[-1] == Partial("search", args, args, valid=True, state="complete", index=1)
+    assert told[-1] == PartialCall("search", 1, args, valid=True, state="complete")
+
+
+@tool(name="answer", effect="read")
+def ask_again(title: str, kind: str) -> str:
+    """Ask.
+
+    Args:
+        title: What.
+        kind: Of which kind.
+    """
+    return title + kind
+
+
+@pytest.mark.parametrize("codec", ["native", "json", "paper", "labelled"])
+@pytest.mark.parametrize("words", [{"title": "Wien", "kind": "city"}, {"title": "Wien"}])
+async def test_a_value_of_a_partial_is_an_answer_whatever_a_tool_is_called(
+    codec: str, words: dict[str, Any]
+) -> None:
+    script = [act("answer", **words), finish(LIFE)]
+    model = Piecemeal(script, codec=codec, answer=Life, tools=[ask_again])
+    items = await items_of(Agent(model, [ask_again], codec=codec, answer=Life))
+    assert partials(items)[-1].value == Life(**LIFE)
+    assert all(isinstance(each.value, Life) == each.valid for each in partials(items))
+    for each in partial_calls(items, "answer"):
+        assert each.valid == (len(each.args) == len(words) == 2)  # what is no text comes whole
+    assert partial_calls(items, "answer")[-1].args == words
+
+
+async def test_arguments_that_are_no_object_are_told_as_none() -> None:
+    wrong = Reply(calls=(RawCall(name="search", arguments='["the long way", 30]', id="c1"),))
+    items = await items_of(Agent(Piecemeal([wrong, say("ok")], tools=[search]), [search]))
+    told = partial_calls(items, "search")
+    assert told[-1] == PartialCall("search", 1, {}, state="cut")
+    assert not any(each.args or each.valid for each in told)
 
 
 @pytest.mark.parametrize("codec", ["native", "json"])
@@ -212,7 +255,7 @@ async def test_a_value_that_never_closes_has_an_end(codec: str) -> None:
     items = await items_of(Agent(model, codec=codec, answer=Life))
     told = partials(items)
     first = next(at for at, each in enumerate(told) if each.state == "cut")
-    assert told[first] == Partial("answer", {"title": "Vien"}, state="cut", index=1)
+    assert told[first] == Partial({"title": "Vien"}, state="cut", index=1)
     assert [each.state for each in told].count("cut") == 1
     assert told[-1].value == Life(**LIFE)
 
@@ -224,7 +267,7 @@ async def test_values_of_runs_below_have_their_place() -> None:
     items = await items_of(above)
     nested = [it.item for it in items if isinstance(it, Nested) and it.path == ("r-1.1",)]
     check_life(nested)
-    assert partials(items, "ask")[-1].json == {"task": "Tell."}
+    assert partial_calls(items, "ask")[-1].args == {"task": "Tell."}
 
 
 # ------------------------------------------------------------------------------- over the wire

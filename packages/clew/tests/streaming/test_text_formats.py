@@ -25,6 +25,7 @@ from tests.streaming.pieces import (
     check_growing,
     cut_at,
     extends,
+    partial_calls,
     partials,
     thought_of,
     told_of,
@@ -111,7 +112,7 @@ def test_arguments_grow(name: str, text: str, several: bool, cuts: list[float]) 
     model = InPieces([call, finish("ok")], codec=name, tools=TOOLS, cuts=cuts)
     items = anyio.run(told_of, Agent(model, tools=TOOLS, codec=name))
     (action,) = thought_of(items).actions
-    check_growing(partials(items, action.name), action.args)
+    check_growing(partial_calls(items, action.name), action.args)
 
 
 @pytest.mark.parametrize("name", FORMATS)

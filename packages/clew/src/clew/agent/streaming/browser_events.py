@@ -23,9 +23,7 @@ from clew.core.events import (
     FINISH,
     AgentSpec,
     Attempt,
-    Changed,
     Entry,
-    Forked,
     Json,
     Judged,
     Observation,
@@ -56,7 +54,6 @@ class BrowserEvents:
 
     def __init__(self, run_id: str, store: Where, *, words: bool) -> None:
         self._run_id, self._store, self._words = run_id, store, words
-        self._spec: AgentSpec | None = None
         self._tools: dict[tuple[str, str], str] = {}
         """The tools of calls, by the ids of their runs and their keys."""
 
@@ -68,25 +65,14 @@ class BrowserEvents:
                 return None
             return "Nested", {"event": "nested", "path": [*item.path], "item": below}
         if isinstance(item, Token | Partial | Withdrawn):
-            told = self._words and await self._answers(item)
+            told = self._words and _is_of_answer(item)
             return (type(item).__name__, item.to_json()) if told else None
         if isinstance(item, Idle | Dropped):
             return type(item).__name__, item.to_json()
-        if isinstance(item, Entry):
-            if isinstance(item.event, Stop):
-                return "Result", {"event": "result", **await self._result(item.seq, item.event)}
-            if isinstance(item.event, Changed | Forked):
-                self._spec = None
+        if isinstance(item, Entry) and isinstance(item.event, Stop):
+            return "Result", {"event": "result", **await self._result(item.seq, item.event)}
         data = await self._state(self._run_id, item)
         return None if data is None else (str(data["event"]).capitalize(), data)
-
-    async def _answers(self, item: Token | Partial[Any] | Withdrawn) -> bool:
-        """Whether it is of the answer."""
-        if not isinstance(item, Partial):
-            return isinstance(item, Withdrawn) or item.field.partition(".")[0] == _ANSWER
-        if self._spec is None:
-            self._spec = (await self._load(self._run_id)).spec
-        return item.of == _ANSWER and self._spec is not None and _ANSWER not in self._spec.tools
 
     async def _state(self, run_id: str, item: object) -> dict[str, Json] | None:
         """A new state of a call, or why something is tried again."""
@@ -135,6 +121,10 @@ class BrowserEvents:
         kept["pending_approvals"] = [*map(_waiting, held)]
         kept["unknown"] = [{"call": it.key, "tool": it.action.name} for it in result.unknown]
         return kept
+
+
+def _is_of_answer(item: Token | Partial[Any] | Withdrawn) -> bool:
+    return not isinstance(item, Token) or item.field.partition(".")[0] == _ANSWER
 
 
 def _ended(seen: Observation) -> str:

@@ -10,7 +10,14 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Final, NamedTuple, TypeAlias
 
-from clew.agent.streaming.items import CallProgress, Dropped, LiveItem, Partial, Token
+from clew.agent.streaming.items import (
+    CallProgress,
+    Dropped,
+    LiveItem,
+    Partial,
+    PartialCall,
+    Token,
+)
 from clew.agent.streaming.signal import Signal
 from clew.core.events import Entry
 from clew.core.interfaces import Listener, Progress
@@ -95,9 +102,13 @@ class Follower:
 
 def _replaces(first: object, second: object) -> bool:
     """Whether a partial value says all that the one before it says."""
-    if not (isinstance(first, Partial) and isinstance(second, Partial)):
+    if isinstance(first, PartialCall) and isinstance(second, PartialCall):
+        same = (first.tool, first.index) == (second.tool, second.index)
+    elif isinstance(first, Partial) and isinstance(second, Partial):
+        same = first.index == second.index
+    else:
         return False
-    return first.state == "open" and (first.of, first.index) == (second.of, second.index)
+    return same and first.state == "open"
 
 
 def _merged(first: object, second: object) -> Token | None:

@@ -9,6 +9,8 @@ from clew.core.events import Entry, Json
 
 T_co = TypeVar("T_co", covariant=True, default=Json)
 
+ValueState: TypeAlias = Literal["open", "complete", "cut"]
+
 
 @dataclass(frozen=True, slots=True)
 class _Item:
@@ -77,20 +79,34 @@ class Retrying(_Item):
 
 @dataclass(frozen=True, slots=True)
 class Partial(_Item, Generic[T_co]):
-    """What has arrived of an answer, or of the arguments of a call: `of` is the tool, or `answer`.
+    """What has arrived of a typed answer.
 
-    `index` is the number of the call in its reply, as in its key (`step.index`); 0 for an answer
-    that is the text of the reply. `json` is what can be read of it so far. If that fits its type,
-    `valid` is true, and `value` is the answer of that type, or the arguments. `state` says whether
-    more may come: `open`, then `complete`, or `cut` where the reply ended before it did.
+    `json` is what can be read of it so far. If that fits the answer's type, `valid` is true, and
+    `value` is an answer of that type, whose texts and lists may still grow. `state` says whether
+    more may come: `open`, then `complete`, or `cut` where the reply ended before it did. `index` is
+    the number of the call in its reply; 0 for an answer that is the text of the reply.
     """
 
-    of: str
     json: Json
     value: T_co | None = None
     valid: bool = False
-    state: Literal["open", "complete", "cut"] = "open"
+    state: ValueState = "open"
     index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartialCall(_Item):
+    """What has arrived of the arguments of a call: whether they fit its tool's schema (`valid`).
+
+    `index` is the number of the call in its reply, as in its key (`step.index`), and `state` is as
+    that of a `Partial`.
+    """
+
+    tool: str
+    index: int
+    args: dict[str, Json]
+    valid: bool = False
+    state: ValueState = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +134,28 @@ class Idle(_Item):
 
 
 LiveItem: TypeAlias = (
-    Token | Withdrawn | Calling | CallProgress | Retrying | Partial[T_co] | Dropped | Idle
+    Token
+    | Withdrawn
+    | Calling
+    | CallProgress
+    | Retrying
+    | Partial[T_co]
+    | PartialCall
+    | Dropped
+    | Idle
 )
 """What is shown between entries, and not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """An item of a run below: `path` are the ids from the first one below down to its own."""
+    """An item of a run below: `path` are the ids from the first one below down to its own.
+
+    The `value` of a `Partial` there is of the answer type of that run's agent.
+    """
 
     path: tuple[str, ...]
-    item: Entry | LiveItem
+    item: Entry | LiveItem[object]
 
     def to_json(self) -> dict[str, Json]:
         """The path, and the item as it would be by itself."""

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.agent.streaming.answer_words import AnswerWords
-from clew.agent.streaming.items import LiveItem, Partial, Token
+from clew.agent.streaming.items import LiveItem, Partial, PartialCall, Token, ValueState
 from clew.agent.streaming.json_prefix import JsonPrefix, Path
 from clew.agent.streaming.text_prefix import TextPrefix
 from clew.codecs.schema_references import resolved
@@ -255,19 +255,24 @@ class ReplyReader:
         tool = self._agent.engine.tools.get(value.tool)
         return {} if tool is None else tool.parameters
 
-    def _partial(self, value: _Value, json: Json, state: Any) -> Partial[Any]:
+    def _partial(self, value: _Value, json: Json, state: ValueState) -> Partial[Any] | PartialCall:
         """What is known of a value, decoded if it fits its type."""
-        of = "answer" if value.tool == FINISH else value.tool
-        plain: Partial[Any] = Partial(of, json, state=state, index=value.index)
+        if value.tool != FINISH:
+            return self._partial_call(value, json, state)
+        plain: Partial[Any] = Partial(json, state=state, index=value.index)
         try:
-            if value.tool == FINISH:
-                return replace(plain, value=self._agent.decode(json), valid=True)
-            validator = self._agent.engine.validators.get(value.tool)
-            if validator is not None and not validator(json):
-                return replace(plain, value=json, valid=True)
+            return replace(plain, value=self._agent.decode(json), valid=True)
         except Exception:  # noqa: BLE001 - a user's type may raise anything: it does not fit yet
             return plain
-        return plain
+
+    def _partial_call(self, value: _Value, json: Json, state: ValueState) -> PartialCall:
+        """What is known of the arguments of a call: none of what is no object."""
+        args = cast("dict[str, Json]", json) if isinstance(json, dict) else {}
+        validator = self._agent.engine.validators.get(value.tool)
+        valid = False
+        with suppress(Exception):  # as above
+            valid = args is json and validator is not None and not validator(args)
+        return PartialCall(value.tool, value.index, args, valid=valid, state=state)
 
     def _close(self, value: _Value, action: Action | None) -> None:
         """Say that a value is complete, as it was read, or that it was cut."""

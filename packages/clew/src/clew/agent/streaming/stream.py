@@ -18,7 +18,14 @@ from clew.agent.streaming.branches import Branch, position_of
 from clew.agent.streaming.browser_events import BrowserEvent, BrowserEvents
 from clew.agent.streaming.followers import Follower, Key, Waiting
 from clew.agent.streaming.idle import idle
-from clew.agent.streaming.items import Dropped, Nested, Partial, StreamItem, Token
+from clew.agent.streaming.items import (
+    Dropped,
+    Nested,
+    Partial,
+    PartialCall,
+    StreamItem,
+    Token,
+)
 from clew.agent.streaming.tasks import RunTask, task_of
 from clew.agent.streaming.work import Work, look, work_on
 from clew.core.events import Entry, encode
@@ -187,7 +194,7 @@ class Stream(Generic[A_co]):
                 self._add(new.item)
             elif branch is None or new.seq > branch.seq:
                 return
-            elif new.seq == branch.seq or not isinstance(new.item, Token | Partial):
+            elif new.seq == branch.seq or not isinstance(new.item, Token | Partial | PartialCall):
                 self._add(Nested(new.path, new.item) if new.path else new.item)
             self._follower.drop(new)
 
