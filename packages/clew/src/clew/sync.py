@@ -3,14 +3,14 @@
 They also work beside an event loop of the caller's own, and wait.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, Generic
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from clew.agent import api, approvals, rewinding, settling
 from clew.agent import labels as labels_of_runs
-from clew.agent.agent import A_co, Agent
+from clew.agent.agent import A_co, Agent, D
 from clew.agent.question import Question
 from clew.agent.result import Result
 from clew.agent.streaming import start as begin
@@ -42,6 +42,9 @@ __all__ = [
     "stream",
     "submit",
 ]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 run = twin(api.run)
 resume = twin(api.resume)
@@ -96,28 +99,39 @@ class Stream(Generic[A_co]):
 
 @contextmanager
 def stream(
-    agent: Agent[A_co],
+    agent: Agent[A_co, D],
     goal: Question,
     *,
     store: Where = None,
     run_id: str = "",
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
+    deps: D | None = None,
     session: str | None = None,
     request: str = "",
 ) -> Generator[Stream[A_co]]:
     """`clew.stream` for callers without an event loop."""
     opening = begin.stream(
-        agent, goal, store=store, run_id=run_id, labels=labels, owner=owner,
+        agent, goal, store=store, run_id=run_id, labels=labels, owner=owner, deps=deps,
         session=session, request=request,
     )  # fmt: skip
     with portal().wrap_async_context_manager(opening) as events:
         yield Stream(events)
 
 
-def start(agent: Agent[A_co], goal: Question | None = None, **options: Any) -> Stream[A_co]:
-    """`clew.start` for callers without an event loop."""
-    return Stream(wait_for(partial(begin.start, agent, goal, **options)))
+def _streaming(
+    function: Callable[P, Coroutine[Any, Any, streams.Stream[T]]],
+) -> Callable[P, Stream[T]]:
+    """The same function, whose stream needs no event loop."""
+
+    @wraps(function)
+    def begun(*args: P.args, **options: P.kwargs) -> Stream[T]:
+        return Stream(wait_for(partial(function, *args, **options)))
+
+    return begun
+
+
+start = _streaming(begin.start)
 
 
 def follow(

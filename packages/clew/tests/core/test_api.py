@@ -15,8 +15,10 @@ from clew import (
     Agent,
     ConfigError,
     Entry,
+    MemoryStore,
     ModelError,
     Result,
+    RunContext,
     StoreError,
     Token,
     batch,
@@ -37,7 +39,6 @@ from clew.core.events import Cancel, Reply, Started, Stop, Thought
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.core.journal import Journal
 from clew.core.loop import run as go
-from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup
@@ -99,6 +100,23 @@ async def test_a_stream_shows_entries_and_tokens_and_ends_with_the_result() -> N
     assert tokens == ["Look", " at", " a.", "It", " is", " a."]
     assert shown.result is not None
     assert shown.result.answer == "It is a."
+    with pytest.raises(TypeError, match="ownr"):
+        sync.start(agent(), "What is a?", ownr="ada")  # type: ignore[call-arg]  # it is refused
+
+
+def test_the_sync_twins_take_deps() -> None:
+    @tool(effect="read")
+    def who(ctx: RunContext[str]) -> str:
+        """Say who asks."""
+        return ctx.deps
+
+    store = MemoryStore()
+    asking: Agent[str, str] = Agent(ScriptedModel([act("who"), say("ok")]), tools=[who])
+    with sync.stream(asking, "Who?", deps="ada", store=store, run_id="r") as events:
+        assert str(events.wait()) == "ok"
+    sync.start(asking, "Who?", deps="bob", store=store, run_id="s").wait()
+    seen = [sync.read(run_id, store=store).calls[0].observation for run_id in ("r", "s")]
+    assert [each and each.content for each in seen] == ["ada", "bob"]
 
 
 async def test_leaving_a_stream_early_leaves_a_record_that_resumes() -> None:

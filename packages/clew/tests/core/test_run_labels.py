@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 import clew as package
@@ -45,7 +46,7 @@ from clew.guards.provenance import Provenance
 from clew.interfaces import Store
 from clew.stores import RunNotFoundError
 from clew.testing import ScriptedModel, act, finish
-from clew.workers import WorkerConfig, work
+from clew.workers import WorkerConfig, status, work
 
 U17 = {"user": "u17", "plan": "gold"}
 
@@ -160,6 +161,7 @@ READING: dict[str, Callable[[str, Store, str], Awaitable[Any]]] = {
     ),
     "follow": _entries,
     "replay": lambda run_id, store, owner: replay(holding(), run_id, store=store, owner=owner),
+    "status": lambda run_id, store, owner: status(run_id, store=store, owner=owner),
     "prompt_of": lambda run_id, store, owner: prompt_of(run_id, store=store, owner=owner),
 }
 """What asks for a run, and may be asked of one that waits; a rewind may not."""
@@ -221,6 +223,36 @@ async def test_anothers_id_is_refused_as_a_run_that_is_not_found(name: str) -> N
     assert len(await store.read("theirs")) == before
     await BEGINNING[name]("mine", store, "ada")
     assert (await read("mine", store=store, owner="ada")).started.owner == "ada"
+
+
+async def test_a_batch_goes_on_with_runs_of_its_owner_only() -> None:
+    """Also with one that somebody works on, or that another batch begins at the same moment."""
+    store = MemoryStore()
+    (held,) = await batch(holding(), ["Write."], name="b", store=store, owner="bob")
+    before = len(await store.read("b-1"))
+    with pytest.raises(RunNotFoundError) as missing:
+        await read("missing", store=store, owner="ada")
+    async with open_run(holding(), run_id="b-1", store=store):
+        with pytest.raises(RunNotFoundError) as caught:
+            await batch(holding(), ["Write."], name="b", store=store, owner="ada")
+    assert str(caught.value) == str(missing.value).replace("missing", "b-1")
+    assert len(await store.read("b-1")) == before
+    (again,) = await batch(holding(), ["Write."], name="b", store=store, owner="bob")
+    assert again == held
+
+    outcomes = list[object]()
+
+    async def begin(owner: str) -> None:
+        try:
+            (result,) = await batch(holding(), ["Write."], name="c", store=store, owner=owner)
+            outcomes.append(result.status)
+        except RunNotFoundError:
+            outcomes.append("not found")
+
+    async with anyio.create_task_group() as group:
+        for owner in ("bob", "ada"):
+            group.start_soon(begin, owner)
+    assert sorted(map(str, outcomes)) == ["held", "not found"]
 
 
 async def test_who_decides_has_a_name_of_some_length_and_nothing_is_recorded() -> None:

@@ -186,6 +186,19 @@ async def test_words_left_to_workers_are_answered_by_whoever_goes_on(tmp_path: P
     await store.close()
 
 
+async def test_words_are_not_left_to_workers_that_would_never_answer_them(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "runs.sqlite")
+    await run(AGENT, "one", session="spoken", store=store)
+    await submit(AGENT, "one", session="left", store=store, queue="night")
+    for session, why in (("spoken", "was not begun by submit"), ("left", "in the queue 'night'")):
+        with pytest.raises(ConfigError, match=why):
+            await submit(AGENT, "two", session=session, store=store)
+        assert await store.inbox(session_run(session)) == []
+    assert (await run(AGENT, "two", session="spoken", store=store)).answer == "heard two"
+    await submit(AGENT, "two", session="left", store=store, queue="night")
+    await store.close()
+
+
 async def test_an_open_run_is_told_a_request_once() -> None:
     store = MemoryStore()
     first = await run(AGENT, "one", session="s", request="1", store=store)

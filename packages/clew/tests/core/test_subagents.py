@@ -243,23 +243,28 @@ async def test_a_sub_run_that_gave_no_answer_says_why(
     await replay(root, "r", store=store)
 
 
+UNFIT = "no task could be made of this (ConfigError: the task is"
+
+
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (ToolError("only cities"), "ERROR: tool_error: only cities"),
-        (KeyError("x"), "ERROR: tool_error: no task could be made of this (KeyError: 'x')"),
-        (None, "ERROR: tool_error: the task is empty: say what is to be done"),
+        (ToolError("only cities"), "only cities"),
+        (KeyError("x"), "no task could be made of this (KeyError: 'x')"),
+        (" ", "the task is empty: say what is to be done"),
+        (["Go."], f"{UNFIT} a value of the type list: give a text)"),
+        ("\ud800", f"{UNFIT} a text with half a character: give a text)"),
     ],
 )
 async def test_a_goal_that_cannot_be_written_is_for_the_model_to_mend(
-    wrong: Exception | None, text: str
+    wrong: Any, text: str
 ) -> None:
-    def goal(args: dict[str, Json]) -> str:
+    def goal(args: dict[str, Json]) -> Any:
         if args == {"city": "Rome"}:
             return "Go to Rome."
-        if wrong is None:
-            return " "
-        raise wrong
+        if isinstance(wrong, Exception):
+            raise wrong
+        return wrong
 
     child = Agent(model=scripted(say("gone")))
     schema: dict[str, Json] = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -267,7 +272,7 @@ async def test_a_goal_that_cannot_be_written_is_for_the_model_to_mend(
     script = scripted(act("go", city="?"), act("go", city="Rome"), say("done"))
     store = MemoryStore()
     trajectory = await of(Agent(model=script, tools=[go]), store)
-    assert observed(trajectory).text == text
+    assert observed(trajectory).text == f"ERROR: tool_error: {text}"
     assert observed(trajectory, "2.1").content == "gone"
     assert (await read("r-2.1", store=store)).goal == "Go to Rome."
     assert not await has_begun(store, "r-1.1")

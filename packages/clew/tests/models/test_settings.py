@@ -302,6 +302,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"effort": "some"}, "choose one of none, minimal, low"),
     ({"cache": True}, "choose one of off, short, long"),
     ({"extra": [1]}, "give a table of parameters of the provider"),
+    ({"max_tokens": 9, "extra": {"max_tokens": 5}}, "leave out max_tokens, which is set beside it"),
+    ({"stop": ["A"], "extra": {"stop": ["B"]}}, "leave out stop, which is set beside it"),
 ]
 
 

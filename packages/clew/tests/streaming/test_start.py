@@ -15,6 +15,7 @@ import pytest
 
 from clew import (
     Agent,
+    ClewError,
     ConfigError,
     Entry,
     Limits,
@@ -35,8 +36,9 @@ from clew import (
     sync,
     tool,
 )
+from clew.deps import RunIdentity
 from clew.interfaces import Prompt
-from clew.stores import RunBusyError
+from clew.stores import RunBusyError, RunNotFoundError
 from clew.stores.locks import claim, release_quietly
 from clew.testing import ScriptedModel, act, say
 from tests.streaming.runs import Gate, agent, paying
@@ -99,6 +101,36 @@ async def test_a_second_start_or_resume_joins_the_work_under_way() -> None:
         range(1, len(record) + 1)
     )
     assert [item.seq async for item in third if isinstance(item, Entry)] == [4, 5, 6]
+
+
+async def test_who_joins_a_run_while_it_begins_is_asked_no_less_than_who_comes_later() -> None:
+    gate, store, ready = Gate(), MemoryStore(), anyio.Event()
+    came = dict[str, object]()
+
+    async def deps(run: RunIdentity) -> str:
+        await ready.wait()
+        return run.owner
+
+    async def begin(name: str, goal: str, owner: str) -> None:
+        made = paying(gate).replace(deps=deps)
+        try:
+            events = await start(made, goal, run_id="r", store=store, owner=owner)
+            came[name] = events.run_id
+        except ClewError as error:
+            came[name] = type(error)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(begin, "first", "Pay.", "bob")
+        await anyio.wait_all_tasks_blocked()  # it waits for its deps, and nothing is on record
+        group.start_soon(begin, "same", "Pay.", "bob")
+        group.start_soon(begin, "another's", "Pay.", "ada")
+        group.start_soon(begin, "other", "Look.", "bob")
+        await anyio.wait_all_tasks_blocked()
+        ready.set()
+    gate.go.set()
+    assert came == {"first": "r", "same": "r", "another's": RunNotFoundError, "other": ConfigError}
+    assert (await resume(paying(gate), "r", store=store)).answer == "It is paid."
+    assert gate.calls == 1
 
 
 async def test_who_joins_and_goes_away_leaves_the_work_alone() -> None:

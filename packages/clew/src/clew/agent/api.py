@@ -13,7 +13,7 @@ import anyio
 
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.compare import as_begun, as_judged
-from clew.agent.labels import load_of
+from clew.agent.labels import load_of, refuse_anothers
 from clew.agent.open_run import open_fork, open_run
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import say_in_turn
@@ -290,6 +290,7 @@ async def batch(
 
     With a `name` it goes on where it was left, in any process: the runs are called NAME-1, NAME-2
     and so on, those that have stopped return their results again, and the others are resumed.
+    Those of another owner are not found.
     """
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")
@@ -303,6 +304,8 @@ async def batch(
 
     async def one(opened: Store, index: int, goal: Question) -> None:
         run_id = f"{name}-{index + 1}" if name else new_run_id()
+        if name and owner is not None:  # before it would wait for whoever works on it
+            await refuse_anothers(opened, run_id, owner)
         async with limiter, at_work(opened, run_id, "wait" if name else "refuse"):
             begin = partial(start_or_take_up if name else start, agent, goal, opened)
             begun = begin(run_id=run_id, labels=labels, owner=owner, deps=deps)

@@ -40,6 +40,7 @@ from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
+from clew.stores.refusals import unknown_run
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.live import LIVE
@@ -232,8 +233,9 @@ async def start_or_take_up(
     """Open the run of this id for work: begun now, or taken up where its record is.
 
     Raises `ConfigError` where the record is another's: it serves another call, or, where no call
-    is served, answers another question.
+    is served, answers another question; and `RunNotFoundError` where it is another owner's.
     """
+    expected = checked_owner(owner)
     trajectory = await load_if_begun(store, run_id)
     if trajectory is None:
         return await start(
@@ -241,6 +243,8 @@ async def start_or_take_up(
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
             labels=labels, owner=owner, deps=deps,
         )  # fmt: skip
+    if expected not in {"", trajectory.started.owner}:
+        raise unknown_run(run_id)
     served = trajectory.parent_call or trajectory.started.parent
     another = not parent and not same_question(
         trajectory.started.question, question_parts("the question", goal)

@@ -46,6 +46,7 @@ from clew.guards.limits import Limits, with_waits
 from clew.support.arguments import NONE, check_argument, check_callable
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError, StoreError, ToolError
+from clew.support.settings import check_text
 from clew.tools.schema import checked
 
 Goal: TypeAlias = Callable[[dict[str, Json]], str]
@@ -254,6 +255,7 @@ class Delegation(msgspec.Struct, frozen=True):
         """The goal. Raises `ToolError` whatever is wrong with it: a model wrote the arguments."""
         try:
             text = self.goal(args)
+            check_text("the task", text)
         except ToolError:
             raise
         except Exception as error:

@@ -86,6 +86,9 @@ class ModelSettings:
         if not all(isinstance(each, str) and each for each in texts):
             self._refuse("stop", "give texts that are not empty")
         object.__setattr__(self, "stop", texts)
+        self._check_extra()
+
+    def _check_extra(self) -> None:
         extra: Any = self.extra
         if not isinstance(extra, Mapping) or not all(
             isinstance(key, str) for key in cast("Mapping[object, object]", extra)
@@ -93,6 +96,9 @@ class ModelSettings:
             self._refuse("extra", "give a table of parameters of the provider")
         if problem := unfit(dict(self.extra)):
             self._refuse("extra", f"it holds {problem}")
+        for name, _ in self.set_fields():
+            if name in self.extra and name not in OURS:  # the record has one place for both
+                self._refuse("extra", f"leave out {name}, which is set beside it")
 
     def _check_range(self, name: str, limit: float) -> None:
         value = getattr(self, name)

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from clew.agent.labels import load_of
 from clew.core.events import Status
 from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
@@ -17,11 +18,14 @@ Standing: TypeAlias = Literal["waiting", "working"] | Status
 """The state of a run: waiting for a worker, being worked on, or how it stopped."""
 
 
-async def status(run_id: str, *, store: Where = None) -> Standing:
-    """The state of a submitted run. Raises `StoreError` if it is unknown."""
+async def status(run_id: str, *, store: Where = None, owner: str | None = None) -> Standing:
+    """The state of a submitted run. Raises `StoreError` if it is unknown.
+
+    With an `owner`, another's run is not found.
+    """
     async with store_at(store) as opened:
         state = shared(opened)
-        record = await load(state, run_id)
+        record = await load_of(state, run_id, owner)
         if record.stop is not None and not await state.inbox(run_id):
             return record.stop.status
         return await _claimed(state, run_id)

@@ -47,8 +47,9 @@ async def submit(
     agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
-    same run. With a `session` the goal is said in that conversation, in its turn. Raises
-    `ConfigError` if workers cannot share the store, and for another question under the same id.
+    same run. With a `session` the goal is said in that conversation, in its turn, if it was begun
+    in this queue. Raises `ConfigError` if it was not, if workers cannot share the store, and for
+    another question under the same id.
     """
     check_argument("agent", agent, Agent, "an Agent")
     _check_queue(queue)
@@ -62,6 +63,7 @@ async def submit(
             run_id = check_session(session, run_id, owner)
             begins = {**(labels or {}), **({REQUEST: request} if request else {})}
             if not await _began(partial(beginning, run_id=run_id, labels=begins), run_id, opened):
+                await _check_served(opened, run_id, session, queue, owner)
                 await leave_words(agent, run_id, goal, opened, request=request, owner=owner)
             return run_id
         if request:
@@ -86,6 +88,20 @@ async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store
             await beginning()
             return True
     return False
+
+
+async def _check_served(
+    store: Store, run_id: str, session: str, queue: str, owner: str | None
+) -> None:
+    """Raise `ConfigError` where no worker of the queue would answer words to the conversation."""
+    served = (await load_of(store, run_id, owner)).started.queue
+    if served != queue:
+        where = f"is in the queue {served!r}" if served else "was not begun by submit"
+        message = (
+            f"the conversation {session!r} {where}, so workers of the queue {queue!r} leave it "
+            "alone: say this with run or start, or submit what begins a conversation"
+        )
+        raise ConfigError(message, field="session")
 
 
 def _check_queue(queue: str) -> None:

@@ -26,7 +26,7 @@ from clew.stores.refusals import unknown_run
 from clew.stores.turns import is_taken
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError, RunBusyError, RunExistsError
+from clew.support.errors import ClewError, ConfigError, RunBusyError, RunExistsError
 from clew.support.resources import resources
 from clew.support.run_ids import check_run_id, new_run_id
 
@@ -106,7 +106,7 @@ async def _begin(
         after = 0 if goal is not None or record is None else len(record)
     events: Stream[T] = Stream(key[1], after, store, key)
     alone = talks or options["take_over"]
-    task = None if alone else task_of(key)
+    joined = task = None if alone else task_of(key)
     if task is None:
         work = partial(_talk, agent, key, store, words, options)
         if not talks:
@@ -122,6 +122,13 @@ async def _begin(
         if record is None:
             return None
         return Stream[T](key[1], after, store, owner=options["owner"]).of(agent)
+    if joined is not None and record is None:  # somebody else began it meanwhile: whose is it?
+        try:
+            async with store_at(store) as opened:
+                await _record(opened, goal, run_id, options["owner"], new=new)
+        except ClewError:
+            await events.aclose()
+            raise
     return events.take_from(task)
 
 
