@@ -290,7 +290,6 @@ async def batch(
 
     With a `name` it goes on where it was left, in any process: the runs are called NAME-1, NAME-2
     and so on, those that have stopped return their results again, and the others are resumed.
-    Those of another owner are not found.
     """
     _check_agent(agent)
     check_argument("goals", goals, (list, tuple), "a list of questions")

@@ -47,13 +47,11 @@ async def submit(
     agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
-    same run. With a `session` the goal is said in that conversation, in its turn, if it was begun
-    in this queue. Raises `ConfigError` if it was not, if workers cannot share the store, and for
-    another question under the same id.
+    same run. With a `session` the goal is said in that conversation, in its turn. Raises
+    `ConfigError` if workers share no such store or conversation, and for other words of a request.
     """
-    check_argument("agent", agent, Agent, "an Agent")
     _check_queue(queue)
-    _check_deps(agent)
+    _check_agent(agent)
     async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
         beginning = partial(
@@ -63,7 +61,7 @@ async def submit(
             run_id = check_session(session, run_id, owner)
             begins = {**(labels or {}), **({REQUEST: request} if request else {})}
             if not await _began(partial(beginning, run_id=run_id, labels=begins), run_id, opened):
-                await _check_served(opened, run_id, session, queue, owner)
+                await _check_served(opened, run_id, session, queue)
                 await leave_words(agent, run_id, goal, opened, request=request, owner=owner)
             return run_id
         if request:
@@ -90,11 +88,9 @@ async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store
     return False
 
 
-async def _check_served(
-    store: Store, run_id: str, session: str, queue: str, owner: str | None
-) -> None:
+async def _check_served(store: Store, run_id: str, session: str, queue: str) -> None:
     """Raise `ConfigError` where no worker of the queue would answer words to the conversation."""
-    served = (await load_of(store, run_id, owner)).started.queue
+    served = (await load_of(store, run_id)).started.queue
     if served != queue:
         where = f"is in the queue {served!r}" if served else "was not begun by submit"
         message = (
@@ -110,7 +106,8 @@ def _check_queue(queue: str) -> None:
         raise ConfigError("the queue has no name: leave it out for the usual one")
 
 
-def _check_deps(agent: Agent[Any]) -> None:
+def _check_agent(agent: Agent[Any]) -> None:
+    check_argument("agent", agent, Agent, "an Agent")
     if agent.deps is None and agent.deps_wanted:
         message = (
             f"a worker has no deps for this run ({agent.deps_wanted[0]}): give Agent(deps=make), a "
