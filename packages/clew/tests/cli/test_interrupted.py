@@ -1,5 +1,6 @@
 """Ctrl-C and `kill -9` in the middle of a run: the record stays, and `resume` goes on."""
 
+import json
 import os
 import re
 import signal
@@ -182,6 +183,34 @@ def handed_in(process: Process) -> None:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     ledger.close()
+
+
+@pytest.mark.slow  # requests are gathered for ten seconds
+def test_ctrl_c_of_an_evaluation_leaves_its_batch_out_and_pays_nothing_twice() -> None:
+    cases = [{"id": f"c{n}", "question": f"Which {n}?", "gold": ["Ulm"]} for n in range(3)]
+    Path("which.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    with OpenAIBatchServer(lambda _: Say("It is Ulm."), key=KEY, held=True) as server:
+        env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+        env |= {"CLEW_BATCHES": "batches.sqlite"}
+        words = ("eval", "run", "which.jsonl", "--model", "batch:openai:gpt-4.1-mini")
+        process = begin(*words, **env)
+        handed_in(process)
+        code, _, err = stopped(process, signal.SIGINT)
+        assert code == 130
+        assert err.splitlines()[-1] == (
+            "what has ended is kept in which.sqlite, batches that are out stay (clew batches), and "
+            f"what has begun goes on with: clew {' '.join(words)}"
+        )
+        assert "Traceback" not in err
+        listed = clew("batches", env=env).out
+        assert "batch_0002" in listed
+        assert "3 requests, 0 done" in listed
+        server.bench.held = False
+        again = clew(*words, "--json", env=env)
+        assert (again.code, again.document["complete"]) == (0, True), again.err
+        assert clew("batches", env=env).out == "no batches are out\n"
+    assert [len(batch.entries) for batch in server.bench.batches] == [3]
+    assert len(server.bench.paid) == 3
 
 
 @pytest.mark.slow  # requests are gathered for ten seconds

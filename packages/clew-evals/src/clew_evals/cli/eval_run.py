@@ -172,7 +172,7 @@ def evaluate_and_report(wanted: EvalOptions, *, check: bool, as_json: bool, quie
     with screen:
         done = anyio.run(unless_interrupted, work)
     if done is None:
-        raise _interrupted(results_path)
+        raise _interrupted(results_path, plan)
     return _report(done, results_path, as_json=as_json)
 
 
@@ -300,11 +300,15 @@ def _cost(estimate: Estimate) -> str:
     return amount
 
 
-def _interrupted(path: str) -> KeyboardInterrupt:
-    """What a Ctrl-C leaves: everything that has ended."""
+def _interrupted(path: str, plan: Plan) -> KeyboardInterrupt:
+    """What a Ctrl-C leaves: everything that has ended, and what providers have."""
+    batched = any(each.model.startswith("batch:") for each in plan.configurations)
+    out = ", batches that are out stay (clew batches)" if batched else ""
     error = KeyboardInterrupt()
     again = shlex.join(["clew", *sys.argv[1:]])
-    error.add_note(f"what has ended is kept in {path}, and what has begun goes on with: {again}")
+    error.add_note(
+        f"what has ended is kept in {path}{out}, and what has begun goes on with: {again}"
+    )
     return error
 
 

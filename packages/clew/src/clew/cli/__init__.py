@@ -94,6 +94,16 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
             ),
             default="list",
         ),
+        CommandEntry(
+            "batches",
+            "What providers' batch interfaces have and have not done yet.",
+            commands=(
+                CommandEntry("list", "List the batches that are out.", "batches"),
+                CommandEntry("cancel", "Have no more of a batch done.", "batches"),
+                CommandEntry("forget", "Forget a batch that nobody can ask for.", "batches"),
+            ),
+            default="list",
+        ),
         CommandEntry("eval", "Evaluate agents on a dataset.", package="clew-evals"),
     ),
     "Set up": (

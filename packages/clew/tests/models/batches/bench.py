@@ -58,7 +58,8 @@ class Place:
     def model(self, **more: Any) -> Batched:
         fast: dict[str, Any] = {"gather": 0.02, "poll": 0.01, "settle": 0.0}
         fast |= {"base_url": self.base_url, "api_key": "key", "ledger": self.ledger}
-        self.models.append(Batched(NAMES[self.service], **fast | more))
+        name = more.pop("model", NAMES[self.service])
+        self.models.append(Batched(name, **fast | more))
         return self.models[-1]
 
     def agent(self, **more: Any) -> Agent[str]:

@@ -172,7 +172,7 @@ async def test_batches_are_not_streamed() -> None:
 
 def test_a_ledger_opened_again_has_what_was_written(tmp_path: Path) -> None:
     first = Ledger(tmp_path / "b.sqlite")
-    row, (one, two) = first.begin("scope", "model", [Wanted("run", "a"), Wanted("run", "b")])
+    row, (one, two) = first.begin("scope", "key", "model", [Wanted("run", "a"), Wanted("run", "b")])
     first.sent(row.id, "remote")
     first.store([(one, Outcome("x", "answered", 200, b"reply"))])
     first.close()
@@ -188,12 +188,12 @@ def test_a_ledger_opened_again_has_what_was_written(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_ledger_of_a_newer_clew_is_left_alone(tmp_path: Path) -> None:
+def test_a_ledger_of_another_clew_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "b.sqlite"
     db = sqlite3.connect(path)
     db.execute("pragma user_version=9")
     db.close()
-    with pytest.raises(ConfigError, match=r"b\.sqlite is of a newer clew: update clew"):
+    with pytest.raises(ConfigError, match=r"b\.sqlite is of another clew: name another file"):
         Ledger(path)
 
 

@@ -28,13 +28,14 @@ VARIABLE: Final = "CLEW_BATCHES"
 KEPT: Final = 30 * 86_400.0
 """Seconds for which results are kept: as long as OpenAI does, a day longer than Anthropic."""
 
-VERSION: Final = 1
+VERSION: Final = 2
 LOOK: Final = 0.1
 """Seconds between two looks whether another process has handed its batch in."""
 
 _TABLES: Final = """
 create table batches (
-    id integer primary key, scope text not null, model text not null, mark text not null unique,
+    id integer primary key, scope text not null, account text not null, model text not null,
+    mark text not null unique,
     remote text not null default '', total integer not null, done integer not null default 0,
     begun real not null, sending real, ended real, failed text not null default ''
 );
@@ -49,12 +50,14 @@ create index requests_of on requests (batch);
 
 
 class BatchRow(msgspec.Struct, frozen=True):
-    """A batch of the ledger; `remote` is its id at the provider ("": unknown). Times are Unix time
-    in seconds, None for what has not happened.
+    """A batch of the ledger; `remote` is its id at the provider ("": unknown), `account` a digest
+    of the key that it was handed in with. Times are Unix time in seconds, None for what has not
+    happened.
     """
 
     id: int
     scope: str
+    account: str
     model: str
     mark: str
     remote: str
@@ -105,8 +108,10 @@ class Ledger:
     def _prepare(self) -> None:
         with self._write() as db:
             (version,) = db.execute("pragma user_version").fetchone()
-            if version > VERSION:
-                raise ConfigError(f"{self.path} is of a newer clew: update clew")
+            if version not in {0, VERSION}:
+                raise ConfigError(
+                    f"{self.path} is of another clew: name another file in {VARIABLE}"
+                )
             if not version:
                 for statement in filter(str.strip, _TABLES.split(";")):
                     db.execute(statement)
@@ -171,13 +176,16 @@ class Ledger:
 
     # ------------------------------------------------------------- batches
 
-    def begin(self, scope: str, model: str, wanted: Sequence[Wanted]) -> tuple[BatchRow, list[int]]:
+    def begin(
+        self, scope: str, account: str, model: str, wanted: Sequence[Wanted]
+    ) -> tuple[BatchRow, list[int]]:
         """Write a batch down that will be handed in: itself, and the ids of its requests."""
         mark = uuid.uuid4().hex[:16]
         with self._write() as db:
             batch = db.execute(
-                "insert into batches (scope, model, mark, total, begun) values (?, ?, ?, ?, ?)",
-                (scope, model, mark, len(wanted), time.time()),
+                "insert into batches (scope, account, model, mark, total, begun)"
+                " values (?, ?, ?, ?, ?, ?)",
+                (scope, account, model, mark, len(wanted), time.time()),
             ).lastrowid
             ids = [
                 db.execute(
@@ -270,13 +278,15 @@ _LEDGERS: Final[dict[Path, Ledger]] = {}
 _LEDGERS_LOCK: Final = threading.Lock()
 
 
-def ledger_at(path: str | Path | None) -> Ledger:
-    """The ledger of a file, one in each process; None: that of `$CLEW_BATCHES`, or the usual one.
-
-    Raises `ConfigError`.
-    """
+def ledger_path(path: str | Path | None) -> Path:
+    """Where a ledger lies; None: at `$CLEW_BATCHES`, or in the user's data folder."""
     usual = platformdirs.user_data_path("clew", appauthor=False) / "batches.sqlite"
-    where = Path(path or os.environ.get(VARIABLE) or usual).expanduser().resolve()
+    return Path(path or os.environ.get(VARIABLE) or usual).expanduser().resolve()
+
+
+def ledger_at(path: str | Path | None) -> Ledger:
+    """The ledger of a file, one in each process. Raises `ConfigError`."""
+    where = ledger_path(path)
     with _LEDGERS_LOCK:
         if where not in _LEDGERS:
             _LEDGERS[where] = Ledger(where)

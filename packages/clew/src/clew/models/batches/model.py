@@ -1,5 +1,6 @@
 """A model whose replies come from its provider's batch interface: later, at half the price."""
 
+import hashlib
 import math
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -8,19 +9,22 @@ from weakref import WeakKeyDictionary
 from clew.core.events import Reply
 from clew.core.interfaces import ModelInfo, OnText, Prompt
 from clew.models.batches.anthropic import AnthropicBatches
+from clew.models.batches.canceling import cancel
 from clew.models.batches.http import BatchHttp
 from clew.models.batches.interface import WAIT, BatchApi, Timing
 from clew.models.batches.ledger import Ledger, ledger_at
 from clew.models.batches.openai import OpenAIBatches
 from clew.models.batches.transport import BatchTransport
-from clew.models.batches.waves import Waves
+from clew.models.batches.waves import Asker, Waves
 from clew.models.http.endpoint import Endpoint, Transport, current_loop
 from clew.models.http.sdk_client import Posting
-from clew.models.prices import Price
+from clew.models.prices import Price, listed
 from clew.models.resolve import resolve
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError
 from clew.support.model_settings import ModelSettings
+from clew.support.nearest_name import nearest
+from clew.support.wings import MODELS, names
 
 PREFIX: Final = "batch"
 DISCOUNT: Final = 0.5
@@ -67,6 +71,7 @@ class Batched:
     ) -> None:
         check_argument("model", model, (str, Endpoint), 'a name as "openai:gpt-4.1-mini"')
         if isinstance(model, str):
+            _check_name(model)
             model = cast("Endpoint", resolve(model, **options))
         off = (0.0 if options.get("prices") else DISCOUNT) if discount is None else discount
         if not 0 <= off < 1:
@@ -78,7 +83,7 @@ class Batched:
             raise ConfigError(f"requests is {requests}: give 1 or more")
         timing = Timing(gather, poll, settle, math.inf if requests is None else requests)
         _check_provider(model)
-        ways = _Ways(model, ledger_at(ledger), timing)
+        self._ways = ways = _Ways(model, ledger_at(ledger), timing)
         self._endpoint = model.through(
             ways.transport,
             name=ways.name,
@@ -94,7 +99,7 @@ class Batched:
     def with_settings(self, settings: ModelSettings) -> "Batched":
         """The model with these settings over its own; both wait for the same batches."""
         made = object.__new__(Batched)
-        made._endpoint = self._endpoint.with_settings(settings)
+        made._ways, made._endpoint = self._ways, self._endpoint.with_settings(settings)
         return made
 
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
@@ -106,6 +111,15 @@ class Batched:
         if on_text is not None and reply.text:
             on_text(reply.text)
         return reply
+
+    async def cancel(self, batch: str) -> None:
+        """Have the provider do no more of a batch of this model; what is done stays, and is paid.
+
+        Its runs learn it when they look next, or when they are resumed. Raises `ConfigError` where
+        no batch of such an id is out, and `ModelError` where the provider refuses, or the batch was
+        handed in with another key.
+        """
+        await self._ways.cancel(cast("BatchTransport", self._endpoint.carrier()).api, batch)
 
     async def close(self) -> None:
         """Close the connections; what was handed in goes on."""
@@ -119,7 +133,9 @@ class _Ways:
         self.name = f"{PREFIX}:{live.info.name}"
         self._source, self._path, model = live.asked_at
         self._account = live.account
-        self._scope = f"{self._source.base_url}\n{self._path}\n{model}"
+        scope = f"{self._source.base_url}\n{self._path}\n{model}"
+        payer = hashlib.blake2b(repr(live.account).encode(), digest_size=4).hexdigest()
+        self._who = Asker(scope, payer, self.name)
         self._anthropic = live.info.name.startswith("anthropic:")
         self._ledger = ledger
         self._timing = timing
@@ -133,12 +149,16 @@ class _Ways:
         )
         return BatchTransport(client, api, self._waves)
 
+    async def cancel(self, api: BatchApi, batch: str) -> None:
+        """Give a batch up. Raises `ConfigError` and `ModelError`."""
+        await cancel(api, self._ledger, self._who, self._source, batch)
+
     def _waves(self) -> Waves:
         """Those of this event loop, which models of the same name, address and account share."""
         waves, loop = _WAVES.setdefault(self._ledger, {}), current_loop()
-        at = (id(loop), self._scope, self._account, self._timing)
+        at = (id(loop), self._who.scope, self._account, self._timing)
         if at not in waves or waves[at][0] is not loop:
-            made = Waves(self._ledger, self._scope, self._source, self.name, self._timing)
+            made = Waves(self._ledger, self._who, self._source, self._timing)
             waves[at] = loop, made
         return waves[at][1]
 
@@ -150,12 +170,34 @@ _WAVES: Final[WeakKeyDictionary[Ledger, dict[_At, tuple[object, Waves]]]] = Weak
 """The waves of each ledger: models of other settings share them, those of other accounts do not."""
 
 
+def _check_name(name: str) -> None:
+    """Raise `ConfigError` for what names no model of one, before a key is asked for."""
+    provider, colon, model = name.partition(":" if ":" in name else "/")
+    wrong = repr(f"{PREFIX}:{name}")
+    if provider in PROVIDERS and colon == ":" and model:
+        return
+    if makers := [maker for maker in PROVIDERS if name in listed(maker)]:
+        provider, model = makers[0], name
+    elif provider not in names(MODELS):
+        provider = nearest(provider, PROVIDERS) or provider
+    if provider in PROVIDERS and model:
+        raise ConfigError(f"unknown model {wrong}: did you mean {PREFIX}:{provider}:{model}?")
+    if provider in PROVIDERS or not name:
+        message = f"{wrong} names no model: write {PREFIX}:{provider or PROVIDERS[0]}:MODEL"
+        raise ConfigError(message)
+    raise _no_batches(name)
+
+
 def _check_provider(live: object) -> None:
     name = live.info.name if isinstance(live, Endpoint) else type(live).__name__
     if isinstance(live, Endpoint) and name.partition(":")[0] in PROVIDERS:
         return
+    raise _no_batches(name)
+
+
+def _no_batches(name: str) -> ConfigError:
     message = f"{PREFIX}:{name}: clew knows the batch interfaces of {', '.join(PROVIDERS)}"
-    raise ConfigError(f"{message}: name a model of one of these, or leave {PREFIX}: out")
+    return ConfigError(f"{message}: name a model of one of these, or leave {PREFIX}: out")
 
 
 def discounted(price: Price, share: float) -> Price:

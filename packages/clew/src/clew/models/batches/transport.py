@@ -19,7 +19,7 @@ class BatchTransport:
 
     def __init__(self, client: Posting, api: BatchApi, waves: Callable[[], Waves]) -> None:
         self._client = client
-        self._api = api
+        self.api = api
         self._waves = waves
 
     async def send(self, path: str, content: bytes) -> bytes:
@@ -27,7 +27,7 @@ class BatchTransport:
         del path  # all of a model's requests go to the same
         live = LIVE.get()
         run = "" if live is None else f"{live.run_id} {live.began}"  # one of its id is another
-        return _reply(await self._waves().outcome(self._api, run, content))
+        return _reply(await self._waves().outcome(self.api, run, content))
 
     async def stream(self, path: str, content: bytes) -> Incoming:
         """A batch streams nothing; nobody asks for it."""

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 import anyio.to_thread
@@ -68,16 +68,21 @@ class Asked(msgspec.Struct, eq=False):
         return self.outcome is not None or self.error is not None
 
 
+class Asker(NamedTuple):
+    """Whose requests they are: of a model at an address (`scope`), of an account, by this name."""
+
+    scope: str
+    account: str
+    name: str
+
+
 class Waves:
     """All requests for one model at one address that wait in this event loop."""
 
-    def __init__(
-        self, ledger: Ledger, scope: str, source: FailureSource, name: str, timing: Timing
-    ) -> None:
+    def __init__(self, ledger: Ledger, who: Asker, source: FailureSource, timing: Timing) -> None:
         self._ledger = ledger
-        self._scope = scope
+        self._scope, self._account, self._name = who
         self._source = source
-        self._name = name
         self._timing = timing
         self._live: list[Asked] = []
         self._delivered: set[int] = set()
@@ -125,6 +130,8 @@ class Waves:
             return Asked(api, Wanted(run, digest), body)
         asked = Asked(api, Wanted(run, digest), body, row.batch, row.id)
         asked.outcome = self._ledger.outcome(row.id) if row.known else None
+        if asked.outcome is None:
+            check_account(self._ledger.batch(row.batch), self._account)
         self._look_at = 0.0
         self._joined.set()
         return asked
@@ -179,7 +186,7 @@ class Waves:
         async with self._ledger.handing_in():
             wanted = [asked.wanted for asked in chosen]
             row, ids = await anyio.to_thread.run_sync(
-                self._ledger.begin, self._scope, self._name, wanted
+                self._ledger.begin, self._scope, self._account, self._name, wanted
             )
             for asked, request in zip(chosen, ids, strict=True):
                 asked.batch, asked.id = row.id, request
@@ -231,7 +238,7 @@ class Waves:
             return
         problem = failure(self._source, error.trouble, error.headers)
         for asked in chosen:
-            self._settle(asked, _as_model_error(problem))
+            self._settle(asked, as_model_error(problem))
 
     def _unheard(self, error: Exception) -> None:
         """The provider is not reached, or has no time: try again, and tell the runs in the end."""
@@ -261,7 +268,7 @@ class Waves:
             if error.trouble.status >= 500 or error.trouble.status in UNAVAILABLE:
                 self._unheard(error)
                 return
-            problem = _as_model_error(failure(self._source, error.trouble, error.headers))
+            problem = as_model_error(failure(self._source, error.trouble, error.headers))
             self._fail(batch, problem)
         except ModelError as error:
             self._fail(batch, error)
@@ -346,11 +353,19 @@ class Waves:
         asked.woken.set()
 
 
+def check_account(row: BatchRow, account: str) -> None:
+    """Raise `ModelError` for a batch of another account, which nobody here may look at."""
+    if row.account != account:
+        name = row.remote or row.mark
+        message = f"batch {name} was handed in with another key (account {row.account})"
+        raise ModelError(f"{message}: set that one, or give it up: clew batches forget {name}")
+
+
 def _custom_id(row: BatchRow, request: int) -> str:
     """Letters, digits and - only, at most 64, unique in its batch: the rules of both providers."""
     return f"{row.mark}-{request}"
 
 
-def _as_model_error(problem: Exception) -> Exception:
+def as_model_error(problem: Exception) -> Exception:
     """A refusal that would pass by itself, where nobody tries again."""
     return ModelError(str(problem)) if isinstance(problem, TryAgain) else problem

@@ -452,7 +452,7 @@ class Endpoint:
         )
 
     async def _plain(self, ask: Ask, content: bytes) -> Reply:
-        send = self._carrier().send(self._api.path(stream=False), content)
+        send = self.carrier().send(self._api.path(stream=False), content)
         try:
             data = await self._unless_silent(send)  # however much of it drips in
         except OversizeError:
@@ -466,7 +466,7 @@ class Endpoint:
         return beginning(Reply(model=self.info.name, usage=estimate(sent, "", ())))
 
     async def _streamed(self, ask: Ask, content: bytes) -> Reply:
-        begin = self._carrier().stream(self._api.path(stream=True), content)
+        begin = self.carrier().stream(self._api.path(stream=True), content)
         incoming = await self._unless_silent(begin)
         draft = self._api.draft(ask.sent, ask.without)
         why = "it ended before its last event"
@@ -539,7 +539,7 @@ class Endpoint:
         """When the loop's clock says that the server was silent for too long."""
         return math.inf if self.info.wait else anyio.current_time() + self._timeout
 
-    def _carrier(self) -> Transport:
+    def carrier(self) -> Transport:
         """The carrier of this event loop: connections do not outlive their loop."""
         loop = current_loop()
         made = self._carriers.made
