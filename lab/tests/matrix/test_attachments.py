@@ -21,6 +21,9 @@ from clew import (
     File,
     Image,
     MemoryStore,
+    batch,
+    delegate,
+    fork,
     open_store,
     resume,
     run,
@@ -28,18 +31,22 @@ from clew import (
     tool,
 )
 from clew.agent_files import agent_named
+from clew.conversations import answer_messages, branch
+from clew.guards import Provenance
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses
+from clew.testing import ScriptedModel, act, finish
 from clew.workers import WorkerConfig, work
 from clew_evals.dataset import read_dataset
 from clew_evals.plan import Configuration, Plan
 from clew_evals.runner import evaluate
 from clew_evals.world import World
 from clew_mcp.serve import ServedAgent, server
+from clew_strategies import vote
 from clew_testing.servers.anthropic_server import AnthropicServer
 from clew_testing.servers.gemini_server import GeminiServer
 from clew_testing.servers.http_server import Say
@@ -122,8 +129,40 @@ async def by_mcp(agent: Agent[Any], part: Part, folder: Path) -> None:
         await client.call_tool("seer", {"question": "What is it?", "attachments": [attached]})
 
 
+async def by_fork(agent: Agent[Any], part: Part, folder: Path) -> None:
+    store = MemoryStore()
+    await run(agent, "Are you there?", store=store, run_id="r")
+    await fork(agent, "r", at=1, say=["What is it?", part], store=store)
+
+
+async def by_changed_question(agent: Agent[Any], part: Part, folder: Path) -> None:
+    store = MemoryStore()
+    await run(agent, "Are you there?", store=store, run_id="r")
+    await branch(agent, "r", 1, ["What is it?", part], store=store)
+
+
+async def by_batch(agent: Agent[Any], part: Part, folder: Path) -> None:
+    await batch(agent, [["What is it?", part]], store=MemoryStore())
+
+
+async def by_vote(agent: Agent[Any], part: Part, folder: Path) -> None:
+    await vote(agent, ["What is it?", part], 2, store=MemoryStore())
+
+
+async def by_sub_agent(agent: Agent[Any], part: Part, folder: Path) -> None:
+    looks = delegate(agent, name="look", description="Looks.", attachments=True)
+    script = ScriptedModel([act("look", task="Say what it is."), finish("Seen.")])
+    parent = Agent(script, tools=[looks], guards=[Provenance("off")])
+    await run(parent, ["What is it?", part], store=MemoryStore())
+
+
 DOORS: dict[str, Door] = {
     "run": by_run,
+    "fork": by_fork,
+    "changed question": by_changed_question,
+    "batch": by_batch,
+    "vote": by_vote,
+    "sub-agent": by_sub_agent,
     "say": by_say,
     "session": by_session,
     "submit": by_submit,
@@ -154,6 +193,28 @@ async def test_what_is_asked(door: str, part: str, wire_name: str, tmp_path: Pat
         model = wire_model(wire, opened)
         with anyio.fail_after(60):
             await DOORS[door](Agent(model=model, codec=wire.codec), PARTS[part], tmp_path)
+        await model.close()
+        check_wire(part, wire, opened.requests[-1].body)
+
+
+@pytest.mark.parametrize("wire_name", [name for name, wire in WIRES.items() if wire.shows])
+@pytest.mark.parametrize("part", PARTS)
+async def test_what_messages_have_from_elsewhere(part: str, wire_name: str) -> None:
+    wire, one = WIRES[wire_name], PARTS[part]
+    if part == "recording" and part not in wire.shows:
+        return  # messages have no words for one
+    data = base64.b64encode(one.data or one.text.encode()).decode()
+    url = f"data:{one.media_type};base64,{data}"
+    block: dict[str, Any] = {
+        "picture": {"type": "image_url", "image_url": {"url": url}},
+        "recording": {"type": "input_audio", "input_audio": {"format": "wav", "data": data}},
+    }.get(part, {"type": "file", "file": {"filename": "it", "file_data": url}})
+    with wire.server([Say(f"{wire.prefix}Seen.")]) as opened:
+        model = wire_model(wire, opened)
+        await answer_messages(
+            Agent(model=model, codec=wire.codec), [{"role": "user", "content": [block]}],
+            store=MemoryStore(),
+        )  # fmt: skip
         await model.close()
         check_wire(part, wire, opened.requests[-1].body)
 

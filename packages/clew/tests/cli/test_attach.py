@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew_testing.servers.openai_server import OpenAIServer, Say
+from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
 from tests.cli.test_interrupted import with_model
@@ -67,21 +67,35 @@ def test_every_command_refuses_it_and_adds_nothing(command: str, what: str) -> N
     assert clew("show", "last", "--json").out == before
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "why"),
-    [
-        ("a.png", (), "offline takes no pictures of the type image/png: give it a text, or ask"),
-        ("a.png", ("--votes", "2"), "--votes hands on words alone: leave --attach out."),
-    ],
-)
-def test_what_cannot_be_asked_is_told_in_one_line(
-    name: str, words: tuple[str, ...], why: str
-) -> None:
+@pytest.mark.parametrize("words", [(), ("--votes", "2")])
+def test_a_model_that_sees_nothing_is_not_asked(words: tuple[str, ...]) -> None:
     Path("a.png").write_bytes(PNG)
-    done = clew("ask", "What is it?", "--attach", name, *words, "--model", "offline")
+    done = clew("ask", "What is it?", "--attach", "a.png", *words, "--model", "offline")
     assert done.code == 2
-    assert why in done.err
+    assert "takes no pictures of the type image/png: give it a text, or ask another" in done.err
     assert re.match("there is no store|no runs yet", clew("runs").out)
+
+
+def test_each_run_of_a_vote_is_asked_with_them_and_so_is_a_resumed_one() -> None:
+    Path("a.png").write_bytes(PNG)
+    words = ("ask", "What is it?", "--attach", "a.png", "--votes", "2", *MODEL)
+    with OpenAIServer([Fail(400), Say("A map."), Say("A map.")]) as server:
+        env = with_model(server)
+        assert clew(*words, env=env).code == 5
+        done = clew("resume", "last", env=env)
+        assert (done.code, "A map." in done.out) == (0, True), done.err
+        assert [urls(server, at) for at in range(len(server.requests))] == [[URL]] * 3
+
+
+def test_memories_are_searched_by_the_words_beside_a_picture() -> None:
+    Path("a.png").write_bytes(PNG)
+    clew("memory", "add", "The lighthouse is red", "--memory", "m.sqlite")
+    words = ("ask", "Is that the lighthouse?", "--attach", "a.png", "--memory", "m.sqlite")
+    with OpenAIServer([Say("Yes."), Say("Yes.")]) as server:
+        for more in ([], ["--votes", "1"]):
+            assert clew(*words, *MODEL, *more, env=with_model(server)).code == 0
+            assert "The lighthouse is red" in str(server.requests[-1].body)
+            assert urls(server) == [URL]
 
 
 def test_the_offline_rules_say_that_they_read_no_attachment() -> None:

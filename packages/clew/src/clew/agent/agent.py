@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Self, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
+from clew.agent.blind_models import warn_of_blindness
 from clew.agent.compile import compile_engine
 from clew.agent.composition import Composition
 from clew.agent.run_deps import Wanted, check_factory, wanted_by
@@ -155,6 +156,9 @@ class Agent(Generic[A_co, D]):
         info.validate(first)
         if more := spec.more:
             info.validate(first_prompt(codec, replace(spec, tools=more)))
+        for tool in tools:
+            if attaches := getattr(tool, "attaches", ()):
+                warn_of_blindness(info, tool.name, attaches)
 
     async def __aenter__(self) -> Self:
         """Keep open, in this event loop, what its tools and its model open, for all of its runs."""

@@ -13,7 +13,7 @@ import msgspec
 
 from clew.agent.agent import Agent, is_agent
 from clew.agent.foreign import ForeignRunError
-from clew.agent.question import Question
+from clew.agent.question import Question, check_takes
 from clew.agent.read_result import result
 from clew.agent.result import Result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
@@ -92,14 +92,16 @@ def delegate(
     effect: Effect | None = None,
     watch: Watch | None = None,
     origin: dict[str, Json] | None = None,
+    attachments: bool = False,
 ) -> AgentTool:
     """Make a tool that delegates a task to an agent.
 
     Its one parameter is `task`, the goal of the sub-run. With `parameters` of your own, `goal`
     makes the goal from the arguments; the model sees a `ToolError` that it raises. The default of
     `effect` is "unsafe" if any of the agent's tools has an effect, else "read". `watch` returns a
-    listener for the id of a sub-run; `origin` is recorded with it. Raises `ConfigError` if the
-    parts do not fit.
+    listener for the id of a sub-run; `origin` is recorded with it. With `attachments` it is given,
+    beside its goal, the pictures, recordings and files of a person's words. Raises `ConfigError` if
+    the parts do not fit.
     """
     check_argument("agent", agent, Agent, "an Agent")
     check_argument("parameters", parameters, (Mapping, NONE), "a JSON Schema of type object")
@@ -111,7 +113,7 @@ def delegate(
         delegation_spec(name, description, parameters),
         effect=effect or ("unsafe" if _acts(agent) else "read"),
         version=f"1+{agent.spec.fingerprint[:16]}",  # another agent is another tool
-        run=Delegation(agent, goal or _task, watch, origin or {}),
+        run=Delegation(agent, goal or _task, watch, origin or {}, attached=attachments),
         grant=_max_grant(agent),
     )
 
@@ -247,9 +249,15 @@ class Delegation(msgspec.Struct, frozen=True):
         return sub.done if self.earlier is None else await self.earlier(sub)
 
     def _question(self, sub: SubRun) -> Question:
-        """The goal, with what is handed on beside it."""
+        """The goal, with what is handed on. Raises `ToolError` where that is not taken."""
         text = self._written(sub.args)
-        return [*sub.attachments, text] if self.attached and sub.attachments else text
+        if not self.attached or not sub.attachments:
+            return text
+        try:
+            check_takes(self.agent, sub.attachments)
+        except ConfigError as error:
+            raise ToolError(str(error)) from error
+        return [*sub.attachments, text]
 
     def _written(self, args: dict[str, Json]) -> str:
         """The goal. Raises `ToolError` whatever is wrong with it: a model wrote the arguments."""

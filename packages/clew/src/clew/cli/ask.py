@@ -80,20 +80,19 @@ async def ask(
     If QUESTION is -, it is read from stdin.
     """
     spec, wish = options(arguments), _vote_request(votes, verifier, log_dir)
-    if wish is not None and attached:
-        raise click.UsageError("--votes hands on words alone: leave --attach out.")
     if wish is not None and (labels or owner):
         raise click.UsageError("--votes takes no --label and no --owner: leave them out.")
+    asked = with_attached(question, attached)
     made = await (assemble if wish is None else assemble_vote)(spec, screen)
     store = store or made.spec.store or None
     async with store_at(store) as opened_store:
         if wish is not None:
             return await carry_vote(
-                wish, question, made, new_run_id(), screen, opened_store, store=store
+                wish, asked, made, new_run_id(), screen, opened_store, store=store
             )
         async with open_run(
             made.agent,
-            with_attached(question, attached),
+            asked,
             store=opened_store,
             listener=screen.listener,
             origin=origin(made.spec),

@@ -12,7 +12,14 @@ from clew.cli.run_here import carry_on
 from clew.cli.screen import RunScreen
 from clew.cli.settings import RecordCommand, SetOptions, settings_option
 from clew.cli.store_option import existing, find_run
-from clew.cli.votes import NO_LOG, assemble_vote, carry_vote, refuse_part, vote_request_of
+from clew.cli.votes import (
+    NO_LOG,
+    asked_before,
+    assemble_vote,
+    carry_vote,
+    refuse_part,
+    vote_request_of,
+)
 
 EPILOG = """\b
 Examples:
@@ -88,9 +95,8 @@ async def resume(
         elif lesson:
             raise ConfigError("--lesson is that of a rewind: say with --rewind-to where to go on")
         if votes is not None:
-            return await carry_vote(
-                votes, record.goal, made, run_id, screen, opened_store, store=store
-            )
+            asked = asked_before(record)
+            return await carry_vote(votes, asked, made, run_id, screen, opened_store, store=store)
         async with open_run(
             made.agent, run_id=run_id, store=opened_store, accept_change=accept_change,
             take_over=take_over, listener=screen.listener, origin=origin(made.spec),

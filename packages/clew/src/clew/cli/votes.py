@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew import ConfigError, Entry, Observation, StoreError, Trajectory, read
+from clew import ConfigError, Entry, Observation, Question, StoreError, Trajectory, read
 from clew.agent.approvals import root_of
 from clew.agent_files import Spec, make_model, origin
 from clew.cli.agents import VOTES, Assembled, assemble
@@ -17,7 +17,7 @@ from clew.cli.run_here import read_all, run_to_end
 from clew.cli.safe_text import inert
 from clew.cli.screen import RunScreen
 from clew.cli.store_option import command
-from clew.interfaces import FINISH, Json, Store, Thought
+from clew.interfaces import FINISH, Json, Store, Text, Thought
 from clew.support import wings
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
@@ -65,6 +65,15 @@ def refuse_vote(record: Trajectory, verb: str) -> None:
     if vote_request_of(record) is not None:
         message = f"{record.run_id} is a vote: {verb} one of its runs, such as {record.run_id}.1"
         raise ConfigError(message)
+
+
+def asked_before(record: Trajectory) -> Question:
+    """The question of a record, to be asked again."""
+    parts = record.started.question
+    return [
+        part.text if isinstance(part, Text) else msgspec.structs.replace(part, blob="")
+        for part in parts
+    ]
 
 
 class VoteListener:
@@ -121,7 +130,7 @@ async def assemble_vote(spec: Spec, screen: RunScreen) -> Assembled:
 
 async def carry_vote(
     wish: VoteRequest,
-    question: str,
+    question: Question,
     made: Assembled,
     run_id: str,
     screen: RunScreen,
@@ -147,14 +156,21 @@ async def carry_vote(
 
 
 async def _go(
-    wish: VoteRequest, question: str, made: Assembled, run_id: str, screen: RunScreen, opened: Store
+    wish: VoteRequest,
+    question: Question,
+    made: Assembled,
+    run_id: str,
+    screen: RunScreen,
+    opened: Store,
 ) -> Any:
     await read_all(made.docs, screen)
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
     same = wish.verifier.partition(":")[0] == made.spec.model.partition(":")[0]
     reached = made.spec.connection if same else Spec().connection
     verifier = Spec(model=wish.verifier, tools=(), connection=reached)
-    notes = notes_for(made.spec.memory, question) if made.spec.memory else ()
+    words = " ".join(part for part in question if isinstance(part, str))
+    words = question if isinstance(question, str) else words
+    notes = notes_for(made.spec.memory, words) if made.spec.memory else ()
     verifying = wings.require(wings.VOTES, "verifying", "--votes")
     return await wings.require(wings.VOTES, "vote", "--votes")(
         made.agent,

@@ -35,6 +35,8 @@ class FunctionTool(Tool):
     function: Callable[..., Any] = field(compare=False)
     deps: Any = field(default=None, compare=False)
     """The type of deps that its context parameter wants; None for any, or none."""
+    attaches: tuple[type, ...] = field(default=(), compare=False)
+    """The kinds of attachments that its return annotation names."""
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Call the function it was made of."""
@@ -125,7 +127,11 @@ def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
     call: Callable[[dict[str, Json], str], Awaitable[Any]] = Threaded(calling, _post_late_result)
     if awaited or inline:
         call = awaiting if awaited else at_once
-    return checked(FunctionTool(call=call, function=original, deps=signature.deps, **tool_options))
+    made = FunctionTool(
+        call=call, function=original, deps=signature.deps, attaches=signature.attaches,
+        **tool_options,
+    )  # fmt: skip
+    return checked(made)
 
 
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:

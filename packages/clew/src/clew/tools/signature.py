@@ -56,7 +56,8 @@ class Signature(msgspec.Struct, frozen=True):
     `fields` has the type a model's arguments are converted to, `context` the name of the parameter
     that gets the `RunContext`, and `deps` the type of deps that it wants (None: any, or none).
     `result` is the schema of the return annotation where it says anything, and `tuples` its type
-    where named tuples are in it. `defaults` says whether the types have dataclasses with such.
+    where named tuples are in it; `attaches` are the kinds of attachments in it. `defaults` says
+    whether the types have dataclasses with such.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Signature(msgspec.Struct, frozen=True):
     parameters: Parameters
     result: Parameters | None
     tuples: Any
+    attaches: tuple[type, ...]
     fields: type[msgspec.Struct]
     context: str
     deps: Any
@@ -122,13 +124,15 @@ def read(function: Callable[..., Any]) -> Signature:
                 adapted(kind, where), words.get(parameter.name, "")
             )
     defaults, seen = {one: parameters[one].default for one in kinds}, set[int]()
-    result, tuples = _result(hints.get("return", inspect.Signature.empty), name)
+    returns = hints.get("return", inspect.Signature.empty)
+    result, tuples = _result(returns, name)
     return Signature(
         name=name,
         description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
         parameters=_parameters(kinds, defaults, f"function {name}"),
         result=result,
         tuples=tuples,
+        attaches=attached_kinds(returns),
         fields=_fields(name, kinds, defaults),
         context=context.name,
         deps=context.kind,
@@ -259,22 +263,26 @@ def _result(kind: Any, name: str) -> tuple[Parameters | None, Any]:
         parts = [part for part in typing.get_args(kind) if part not in _BESIDE_RESULT]
         kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
-    if bare in _SAYS_NOTHING or mentions_attachments(bare):  # its schema would be that of the bytes
+    if bare in _SAYS_NOTHING or attached_kinds(bare):  # its schema would be that of the bytes
         return None, None
     schema = schema_of(kind, f"function {name}, return type", "serialization")
     return schema, kind if "$defs" in schema and any(named_tuples([kind])) else None
 
 
-def mentions_attachments(kind: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether values of the type may have pictures, recordings or files in them."""
-    if kind in _ATTACHMENTS:
+def attached_kinds(kind: Any) -> tuple[type, ...]:
+    """Which kinds of attachments values of the type may have in them."""
+    return tuple(each for each in _ATTACHMENTS if _mentions(kind, each))
+
+
+def _mentions(kind: Any, wanted: type, seen: frozenset[Any] = frozenset()) -> bool:
+    if kind is wanted:
         return True
     bare: Any = kind
     if isinstance(kind, type) and bare not in seen:
         seen |= {bare}
-        if any(mentions_attachments(each, seen) for each in _fields_of(bare)):
+        if any(_mentions(each, wanted, seen) for each in _fields_of(bare)):
             return True
-    return any(mentions_attachments(each, seen) for each in typing.get_args(kind))
+    return any(_mentions(each, wanted, seen) for each in typing.get_args(kind))
 
 
 def _fields_of(kind: Any) -> list[Any]:
