@@ -1,13 +1,14 @@
 """What a person sees of batches that are out, and how one is given up."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from clew import ConfigError, MemoryStore, ModelError, batch
+from clew import ConfigError, MemoryStore, ModelError, batch, resume, run
 from clew.interfaces import Store
 from clew.models import resolve
 from clew.models.batches import BatchInfo, forget_batch, open_batches
@@ -97,15 +98,21 @@ async def test_with_another_key_nothing_is_asked_of_it_nor_asked_anew(
 
 
 @on_asyncio
-async def test_what_is_in_the_ledger_is_told_whatever_the_key(tmp_path: Path) -> None:
-    numbers = iter("12")
-    async with serving("openai", tmp_path, lambda _: Say(next(numbers))) as place:
-        agent = place.agent()
-        with anyio.CancelScope() as scope:
-            place.bench.faults = lambda seen: scope.cancel() if "content" in seen.path else None
-            await asked(agent, store := MemoryStore())
-        place.bench.faults = lambda _: None
-        assert [it.answer for it in await asked(place.agent(), store)] == ["1"]
+async def test_a_reply_that_is_here_is_told_whatever_the_key(tmp_path: Path) -> None:
+    async with serving("openai", tmp_path, fine, held=True) as place:
+        store, agent = MemoryStore(), place.agent(requests=2, gather=60.0)
+        async with anyio.create_task_group() as group:
+            for name in ("one", "two"):
+                group.start_soon(partial(run, agent, name, store=store, run_id=name))
+            with anyio.fail_after(PATIENCE):
+                while [it.status for it in open_batches(place.ledger)] != ["out"]:
+                    await anyio.sleep(0.01)
+            group.cancel_scope.cancel()
+        place.bench.held = False
+        await resume(place.agent(), "one", store=store)
+        seen = len(place.bench.seen)
+        result = await resume(place.agent(api_key="other"), "two", store=store)
+        assert (result.answer, len(place.bench.seen)) == ("Fine.", seen)
 
 
 @on_asyncio
