@@ -107,23 +107,27 @@ def test_the_offline_rules_say_that_they_read_no_attachment() -> None:
 
 
 def test_in_a_chat_a_picture_is_attached_by_a_command_or_by_its_path() -> None:
-    Path("a.png").write_bytes(PNG)
+    for name in ("a.png", "my map.png"):
+        Path(name).write_bytes(PNG)
     with OpenAIServer([Say("Two maps."), Say("No picture.")]) as server:
-        with terminal("chat", *MODEL, **with_model(server)) as shell:
+        env = with_model(server) | {"HOME": str(Path.cwd())}
+        with terminal("chat", *MODEL, **env) as shell:
             shell.shows("> ")
             shell.type("/attach a.png\n")
             shell.shows("attached, 1 in all: what do you want to know")
-            shell.type("'a.png'\n")
-            shell.shows("attached, 2 in all: what do you want to know")
+            for number, path in enumerate(("'a.png'", r"my\ map.png", "~/a.png"), 2):
+                shell.type(f"{path}\n")
+                shell.shows(f"attached, {number} in all: what do you want to know")
             shell.type("What are they?\n")
             shell.shows("Two maps")
             shell.shows("> ")
-            assert urls(server) == [URL, URL]
-            shell.type("/attach gone.png\n")
-            shell.shows(r"gone\.png cannot be attached: No such file")
+            assert urls(server) == [URL] * 4
+            for path in ("gone.png", "~nobody/gone.png"):
+                shell.type(f"/attach {path}\n")
+                shell.shows(r"gone\.png cannot be attached: No such file")
             shell.type("And now?\n")
             shell.shows("No picture")
             shell.shows("> ")
-            assert urls(server) == [URL, URL]
+            assert urls(server) == [URL] * 4
             shell.type("\x04")
             assert shell.leaves() == 0

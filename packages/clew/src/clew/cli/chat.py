@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -170,17 +172,27 @@ def _obey(shell: Shell, session: ChatSession, runner: asyncio.Runner, line: str)
 
 def is_file(line: str) -> bool:
     """Whether a line is the path of a file, as terminals write one that is dropped on them."""
-    path = Path(line.strip("'\""))
+    path = _path_of(line)
     try:
         return path.suffix.lower() in SUFFIXES and path.is_file()
     except (OSError, ValueError):  # too long for a path, or no name of a file
         return False
 
 
+def _path_of(line: str) -> Path:
+    """The path in a line: quoted, or with a backslash before what a shell would change."""
+    bare = line.strip()
+    if bare[:1] in {"'", '"'}:
+        bare = bare.strip(bare[0])
+    elif os.name != "nt":
+        bare = re.sub(r"\\(.)", r"\1", bare)
+    return Path(os.path.expanduser(bare))  # noqa: PTH111 - that of paths raises for nobody's home
+
+
 def _attach(session: ChatSession, path: str) -> None:
     """Keep a file for what is said next."""
     try:
-        session.attached += (attach(path.strip("'\"")),)
+        session.attached += (attach(_path_of(path)),)
     except ConfigError as error:
         say(str(error))
     else:
