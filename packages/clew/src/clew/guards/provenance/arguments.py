@@ -6,6 +6,7 @@ only parts that are short. None is cut: what is blotted out of a record is found
 
 import re
 from collections.abc import Mapping
+from itertools import chain, filterfalse, islice, repeat
 from typing import Final
 
 from msgspec.structs import replace
@@ -87,12 +88,11 @@ def _of(judgement: Judgement, trajectory: Trajectory, name: str) -> tuple[Origin
 
 def _parts(judgement: Judgement, name: str, value: Json) -> list[tuple[Json, bool]]:
     """Each doubtful part of an argument, then each other value in it; whether it is doubtful."""
-    doubts = [it for it in judgement.doubts if it.argument == name]
-    parts = dict.fromkeys([part for doubt in doubts for part in doubt.values])
-    others = [it for it in leaves(value) if it not in parts]
-    as_others = any(not doubt.values for doubt in doubts)
-    every = [*((part, True) for part in parts), *((other, as_others) for other in others)]
-    return every[:MAX_VALUES]
+    doubts = [it.values for it in judgement.doubts if it.argument == name]
+    parts = dict.fromkeys(chain.from_iterable(doubts))
+    others = filterfalse(parts.__contains__, leaves(value))
+    every = chain(zip(parts, repeat(True)), zip(others, repeat(() in doubts)))
+    return [*islice(every, MAX_VALUES)]
 
 
 def _spoken(origins: Origins, value: Json) -> str | None:

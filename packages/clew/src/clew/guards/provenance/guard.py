@@ -209,7 +209,7 @@ class BoundProvenance:
     def is_watchful(self) -> bool:
         """Whether it always does: what tools say of themselves is read then."""
         tools = self.tools.values()
-        return self.level == "strict" or any(tool.labels.foreign for tool in tools)
+        return self.level == "strict" or True in [tool.labels.foreign for tool in tools]
 
     def _has_seen_nothing(self, trajectory: Trajectory) -> bool:
         """Whether all that the model can have read so far is a person's first words: the usual

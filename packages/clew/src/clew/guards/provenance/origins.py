@@ -201,11 +201,13 @@ class Origins:
         Without `even_carried`, what a person's words say only in a text that a planned call carries
         is no word of theirs. Without `verbatim` their words count for nothing but days.
         """
-        if is_choice(value):
+        if not isinstance(value, str):
+            if is_choice(value):
+                return CONFIG
+            if is_number(value):
+                return self.numbers.of(float(value))
+        if not (text := str(value)):
             return CONFIG
-        if not isinstance(value, str) and is_number(value):
-            return self.numbers.of(float(value))
-        text = str(value)
         if (source := self.known.get(text) or self._singled_out.get(text)) is not None:
             return source
         if mixed_scripts(text):
@@ -288,7 +290,10 @@ class Origins:
     def seen_in(self, value: Json) -> str:
         """The untrusted text that has a value, or ""."""
         text = str(value).casefold()
-        return next((where for where, of in self.untrusted.items() if text and text in of), "")
+        for where, of in self.untrusted.items() if text else ():
+            if text in of:
+                return where
+        return ""
 
     def _close_off(self) -> None:
         """What came from outside is no word of a person's here, and it makes nothing known."""
@@ -440,7 +445,9 @@ def _is_in(text: str, words: Sequence[str], *, verbatim: bool = True) -> bool:
     """Whether casefolded words have a text as a whole, or name the day that it is."""
     if verbatim and stands_in_any(text.casefold(), words):
         return True
-    return is_day(text) and any(says_day(text, each) for each in words)
+    if text[4:5] != "-" or not is_day(text):  # most texts are none, and are told by a look
+        return False
+    return True in [says_day(text, each) for each in words]
 
 
 def _parts_of(text: str) -> Iterable[str]:

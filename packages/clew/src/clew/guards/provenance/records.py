@@ -83,10 +83,12 @@ def keyed(
 
     Of a field that no third party can choose, a name will do.
     """
-    has_keys = any(map(has_sign_of_key, words))
+    spoken, has_keys = "\n".join(words), any(map(has_sign_of_key, words))
     for record in records:
         for field in record if has_keys else trusted:
             if not isinstance(it := record.get(field), str):
+                continue
+            if it[4:5] != "-" and it.casefold() not in spoken:  # a day may be spoken otherwise
                 continue
             if ((field in trusted and len(it) > _SHORT) or is_key(it)) and is_words(it):
                 yield record

@@ -59,12 +59,12 @@ class Vocabulary:
         """
         self.words.update(words_in("\n".join(self._texts).casefold()))
         self._texts = []
-        more = words_in(source.casefold())
+        more = frozenset(words_in(source.casefold()))
         is_title = len(words_in(text)) <= _TITLE and not is_unspaced(text)
         return [
             sentence
             for sentence in map(str.strip, _SENTENCE.findall(text))
-            if self._is_doubtful(sentence, was_read, frozenset(more), is_title=is_title)
+            if self._is_doubtful(sentence, was_read, more, is_title=is_title)
         ]
 
     def _is_doubtful(
@@ -75,8 +75,9 @@ class Vocabulary:
         *,
         is_title: bool,
     ) -> bool:
-        words, is_demand = words_in(sentence.casefold()), _DEMAND.search(sentence) is not None
-        is_demand = is_demand or is_foreign(sentence.casefold())
+        folded = sentence.casefold()
+        words = words_in(folded)
+        is_demand = _DEMAND.search(sentence) is not None or is_foreign(folded)
         new = [word for word in words if (is_demand or word not in more) and not self.has(word)]
         if len(new) * _NEW_WORDS <= len(words):
             return False
