@@ -105,7 +105,7 @@ def fingerprint(agent: Agent, variation: Variation, params: Mapping[str, Json]) 
 
 _LATER: Final = frozenset(
     {"asked", "suspended", "versions", "id", "received", "doubts", "begun", "gathered", "settled"}
-    | {"provenance", "woken"}
+    | {"provenance", "woken", "settled_below", "unknown"}
 )
 """Fields that records got after the first outcomes; where they are empty, they say nothing."""
 

@@ -204,5 +204,5 @@ async def test_a_process_killed_after_the_refund_pays_once_and_the_next_says_tha
         text = (await client.get(f"/runs/{run_id}/events", headers=USER)).text
         assert events_of(text)[-1][2]["status"] == "answered"
         result = await result_of(app["support"], run_id)
-    assert [call.key for call in result.unknown] == ["1.1"]
+    assert [call.id for call in result.unknown] == [f"{result.run_id}:1.1"]
     assert (tmp_path / "ledger.txt").read_text() == f"{run_id}:1.1"

@@ -67,10 +67,7 @@ async def settled(play: Play) -> None:
         await play.go_on()
     await play.settle()
     for call in play.outcome.result.unknown:
-        done = await settle(
-            f"{play.outcome.result.run_id}:{call.key}", done=True,
-            store=play.store, owner=OWNER, agent=play.agent,
-        )  # fmt: skip
+        done = await settle(call.id, done=True, store=play.store, owner=OWNER, agent=play.agent)
         play.outcome.results.append(done)
 
 

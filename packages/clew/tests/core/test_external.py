@@ -329,7 +329,7 @@ async def test_an_unknown_outcome_is_settled_once_after_the_run(done: bool) -> N
     SENT.clear()
     store, one = MemoryStore(), agent([*LETTER, say("I see.")], sender())
     result = await run(one, "Write.", store=store, run_id="r")
-    assert [call.key for call in result.unknown] == ["1.1"]
+    assert [call.id for call in result.unknown] == ["r:1.1"]
     with pytest.raises(ConfigError, match="has no result"):
         await settle("r:1.1", done=False, result="x", store=store)
     await settle("r:1.1", done=done, why="Ada says so", by="Eve", store=store)

@@ -28,7 +28,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Reply
+from clew.core.events import Reply, UnknownCall
 from clew.testing.models import ScriptedModel, act, finish, say
 
 
@@ -114,9 +114,9 @@ async def test_what_failed_was_interrupted_or_lost_says_so() -> None:
 
 
 async def test_calls_of_unknown_outcome_stand_in_the_result() -> None:
-    result = await run(letters(act("lose", to="ada"), finish("lost")), "?", store=MemoryStore())
-    (call,) = result.unknown
-    assert (call.key, call.action.name, call.args) == ("1.1", "lose", {"to": "ada"})
+    store, agent = MemoryStore(), letters(act("lose", to="ada"), finish("lost"))
+    result = await run(agent, "?", store=store, run_id="r")
+    assert result.unknown == (UnknownCall("r:1.1", "lose", {"to": "ada"}),)
 
 
 async def test_a_call_that_promises_that_nothing_was_done_is_not_unknown() -> None:
@@ -136,6 +136,6 @@ async def test_a_result_is_json() -> None:
     document = json.loads(json.dumps(result.to_json()))
     assert document == result.to_json() == (await result_of(agent, "r", store=store)).to_json()
     assert (document["run_id"], document["status"], document["ok"]) == ("r", "held", False)
-    assert document["unknown"] == [{"call": "1.1", "tool": "lose", "args": {"to": "ada"}}]
+    assert document["unknown"] == [{"id": "r:1.1", "tool": "lose", "args": {"to": "ada"}}]
     assert document["pending_approvals"][0]["call"] == "2.1"
     assert document["usage"]["tokens"] == result.usage.tokens

@@ -105,7 +105,7 @@ USUAL: dict[Any, dict[str, Any]] = {
         "verdict": None, "hints": (), "ruling": None, "attempts": (), "begun": (),
         "observation": None, "deadline": 0, "again": False, "revised": None, "revision": "",
         "revision_redacted": False, "suspended": None, "asked": (), "id": "", "doubts": (),
-        "settled": None, "woken": False,
+        "settled": None, "settled_below": frozenset(), "woken": False,
         "_hash": "",
     },
     Step: {

@@ -170,7 +170,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "spent": None,
         "versions": {},
         "outside": False,
+        "unknown": (),
     },
+    "UnknownCall": {"args": {}},
     "Note": {"source": "person", "trust": "trusted", "done": (), "request": "", "queued": False},
     "Charged": {"kind": "lost_reply", "why": ""},
     "Cancel": {"why": ""},
@@ -183,8 +185,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "detail": "",
         "wake": 0,
         "outcome": "",
+        "unknown": (),
     },
-    "Settled": {"done": True, "result": None, "why": "", "by": "", "hash": ""},
+    "Settled": {"done": True, "result": None, "why": "", "by": "", "hash": "", "below": ""},
     "Entry": {"hash": b""},
 }
 

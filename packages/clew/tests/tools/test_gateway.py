@@ -33,7 +33,7 @@ KNOWN = frozenset({
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/leave_ruling.py: each"),
     *("cli/leave_ruling.py: waiting", "core/fork.py: e", "cli/why.py: explanation"),
-    *("agent/settling.py: word", "core/settling.py: word", "deps/run_context.py: self"),
+    *("core/settling.py: word", "deps/run_context.py: self"),
     *("context/visible.py: seen", "guards/provenance/explain.py: seen"),
     *("guards/provenance/arguments.py: origin",),
     *("core/replay.py: new", "core/replay.py: old", "core/trajectory.py: self.forks[-1]"),

@@ -10,6 +10,7 @@ anew.
 from typing import Final
 
 from clew.core.events import Attempt, Changed, Charged, Judged, Stop
+from clew.core.settling import unknown_calls
 from clew.core.trajectory import Trajectory
 
 MAX_FAILURES: Final = 3
@@ -41,7 +42,8 @@ def too_often(trajectory: Trajectory, epoch: int) -> Stop | None:
     ):
         return None
     why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
-    return Stop("failed", f"set aside: {why}", code="set_aside")
+    unknown = unknown_calls(trajectory)
+    return Stop("failed", f"set aside: {why}", code="set_aside", unknown=unknown)
 
 
 def is_set_aside(stop: Stop | None) -> bool:

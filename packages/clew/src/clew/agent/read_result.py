@@ -21,8 +21,8 @@ from clew.citations import citations, references
 from clew.core.events import EFFECTFUL, Json, Stop
 from clew.core.interfaces import Audits, Store
 from clew.core.pending import pending_here, pending_in
-from clew.core.settling import is_unknown
-from clew.core.trajectory import Call, Trajectory
+from clew.core.settling import unknown_calls
+from clew.core.trajectory import Trajectory
 from clew.guards.links import links_from_outside
 from clew.guards.safe_links import safe_links
 from clew.support.json_values import text_or_json
@@ -71,15 +71,6 @@ def _audited(agent: Agent[Any], trajectory: Trajectory, answer: Json) -> Any:
     return None
 
 
-def _unknown(trajectory: Trajectory) -> tuple[Call, ...]:
-    """The calls with an effect of which nobody knows whether it happened."""
-    return tuple(
-        call
-        for call in trajectory.calls
-        if is_unknown(call) and (call.begun or call.observation is not None)
-    )
-
-
 def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> dict[str, Any]:
     """What a result of any status has that the record says.
 
@@ -102,7 +93,7 @@ def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> 
         "references": tuple(replace(one, title=str(safe(one.title)[0])) for one in listed),
         "fallback": stop.fallback,
         "lost": trajectory.total.lost,
-        "unknown": _unknown(trajectory),
+        "unknown": unknown_calls(trajectory),
         "outcome": stop.outcome or ("answered" if stop.status == "answered" else ""),
         "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),
         "links": links_from_outside(stop.answer, trajectory),

@@ -8,9 +8,8 @@ import msgspec
 from clew.agent.agent import A_co
 from clew.agent.work_done import WorkDone
 from clew.citations import Reference, numbered
-from clew.core.events import AnswerOutcome, Evidence, Json, Status, Usage, encode
+from clew.core.events import AnswerOutcome, Evidence, Json, Status, UnknownCall, Usage, encode
 from clew.core.pending import PendingApproval
-from clew.core.trajectory import Call
 from clew.guards.links import OutsideLink
 from clew.support.errors import ConfigError, NotAnsweredError
 from clew.support.html import html_table
@@ -43,9 +42,9 @@ class BaseResult:
     `work` is what the record says was changed, failed and read; `work.line` stands beside an
     answer, which may say otherwise. `outcome` is what the model says came of the task ("" where
     there is no answer), and `contradicted` that the record is against it. `pending_approvals` lists
-    the calls that wait for a person, and `unknown` the calls with an effect of which nobody knows
-    whether it happened. `usage` counts the replies; `lost` estimates calls whose worker died before
-    the reply, and has what critics took.
+    the calls that wait for a person, and `unknown` those of which nobody knows whether they
+    happened, in runs below too: `clew.settle` takes their ids. `usage` counts the replies; `lost`
+    estimates calls whose worker died before the reply, and has what critics took.
     """
 
     run_id: str
@@ -60,7 +59,7 @@ class BaseResult:
     fallback: bool = False
     audit: Any = None
     pending_approvals: tuple[PendingApproval, ...] = ()
-    unknown: tuple[Call, ...] = ()
+    unknown: tuple[UnknownCall, ...] = ()
     work: WorkDone = field(default_factory=WorkDone)
     outcome: AnswerOutcome | Literal[""] = ""
     contradicted: bool = False
@@ -145,7 +144,7 @@ class BaseResult:
             "work": self.work.to_json(),
             "outcome": self.outcome,
             "contradicted": self.contradicted,
-            "unknown": [_call(each) for each in self.unknown],
+            "unknown": [msgspec.structs.asdict(each) for each in self.unknown],
         }
 
 
@@ -252,11 +251,6 @@ Result: TypeAlias = (
 def _usage(used: Usage) -> dict[str, Json]:
     """All of its fields, zeros and the unknown cost too."""
     return {**msgspec.structs.asdict(used), "tokens": used.tokens}
-
-
-def _call(call: Call) -> dict[str, Json]:
-    """A call and its arguments, for programs."""
-    return {"call": call.key, "tool": call.action.name, "args": call.args}
 
 
 def _waits(each: PendingApproval) -> str:

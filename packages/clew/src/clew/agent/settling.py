@@ -3,28 +3,16 @@
 from typing import Final, overload
 
 from clew.agent.agent import A_co, Agent, D
-from clew.agent.approvals import (
-    call_of,
-    faster_word,
-    go_on,
-    notify_ancestors,
-    recorded_tool,
-    recorded_word,
-    ruled_on,
-    word_on,
-)
-from clew.agent.foreign import ForeignRunError
-from clew.agent.labels import check_by, load_of
 from clew.agent.result import Result
+from clew.agent.words_on_calls import NamedCall, first_word, recorded_tool, say_of_call
 from clew.core.events import Json, Settled, encode
-from clew.core.inbox import encode_message, words_in
+from clew.core.inbox import encode_message
 from clew.core.interfaces import Store
 from clew.core.journal import wall_clock
-from clew.core.pending import ApprovalId, approval_id, digest_of
 from clew.core.redaction import redact
 from clew.core.settling import is_unknown, waits_for_result
 from clew.core.trajectory import Call, Trajectory
-from clew.stores import Where, store_at
+from clew.stores import Where
 from clew.support.errors import ConfigError, NotHeldError, StaleApprovalError
 from clew.support.json_arguments import REFUSED, unfit
 from clew.tools.schema import compile_schema
@@ -75,21 +63,21 @@ async def answer(
     `AlreadyRuledError`, `StaleApprovalError`, and `ConfigError` for a value that does not fit the
     tool's schema of results.
     """
-    check_by(by)
     if value is None:
         message = "the result is None: give what came of the call, or refuse it with clew.rule"
         raise ConfigError(message)
-    asked = approval_id(call)
-    async with store_at(store if agent is None or store is not None else agent.store) as opened:
-        record = await _record(opened, asked, owner)
-        waiting = call_of(record, asked)
+
+    async def leave(named: NamedCall) -> None:
+        waiting = named.target
         if waiting.settled is None and not waits_for_result(waiting):
-            message = f"call {waiting.key} of run {record.run_id} waits for no result"
+            message = f"call {waiting.key} of run {named.record.run_id} waits for no result"
             raise NotHeldError(message)
-        await _settle(opened, record, waiting, asked, _word(waiting, value, by=by))
-        if agent is None:
-            return None
-        return await go_on(agent, opened, record, deps, accept_change=accept_change)
+        await _leave(named, _word(waiting, value, by=by))
+
+    return await say_of_call(
+        call, leave, by=by, store=store, owner=owner, agent=agent, deps=deps,
+        accept_change=accept_change,
+    )  # fmt: skip
 
 
 @overload
@@ -135,31 +123,23 @@ async def settle(
     """Say what came of a call whose outcome is unknown; with an `agent`, go on.
 
     It was `done`, with this `result` if that is known, or it certainly did not happen. `call` is
-    its key (`run_id:step.index`), or the id of its `PendingApproval`. The model is told, and the
-    run counts the effect accordingly. The first word counts. Raises as `answer` does, and
-    `NotHeldError` where the outcome is known.
+    its id in `Result.unknown`, which is its key (`run_id:step.index`), or that of its
+    `PendingApproval`. The model is told, that of a run above its own too, and the run counts the
+    effect accordingly. The first word counts. Raises as `answer` does, and `NotHeldError` where the
+    outcome is known.
     """
-    check_by(by)
     if not done and result is not None:
         raise ConfigError("what did not happen has no result: leave it out")
-    asked = approval_id(call)
-    async with store_at(store if agent is None or store is not None else agent.store) as opened:
-        record = await _record(opened, asked, owner)
-        waiting = call_of(record, asked)
-        if waiting.settled is None:
-            _check_unknown(record, waiting)
-        word = _word(waiting, result, done=done, why=why, by=by)
-        await _settle(opened, record, waiting, asked, word)
-        if agent is None:
-            return None
-        return await go_on(agent, opened, record, deps, accept_change=accept_change)
 
+    async def leave(named: NamedCall) -> None:
+        if named.target.settled is None:
+            _check_unknown(named.record, named.target)
+        await _leave(named, _word(named.target, result, done=done, why=why, by=by))
 
-async def _record(store: Store, asked: ApprovalId, owner: str | None) -> Trajectory:
-    record = await load_of(store, asked.run_id, owner)
-    if record.is_foreign:
-        raise ForeignRunError(record.run_id)
-    return record
+    return await say_of_call(
+        call, leave, by=by, store=store, owner=owner, agent=agent, deps=deps,
+        accept_change=accept_change,
+    )  # fmt: skip
 
 
 def _word(call: Call, result: Json, *, done: bool = True, why: str = "", by: str = "") -> Settled:
@@ -186,38 +166,19 @@ def _check_unknown(record: Trajectory, call: Call) -> None:
         raise NotHeldError(message)
 
 
-async def _settle(
-    store: Store, record: Trajectory, call: Call, asked: ApprovalId, word: Settled
-) -> None:
-    """Leave the word in the run's inbox, once, and tell the runs above."""
-    first = await _first(store, record, call) or recorded_word(asked, call.settled)
-    if first is None and call.settled is not None:
-        raise ruled_on(record, call)
-    if first is None:
-        if asked.digest not in {"", digest_of(call.question)}:
-            raise StaleApprovalError(f"call {call.key} of run {record.run_id} changed: look again")
-        body = encode_message(word)
-        await _check_result(store, record, call, word)
-        await store.post(record.run_id, body)
-        first = await _first(store, record, call) or await faster_word(store, record, call)
-    if call.observation is None:
-        await notify_ancestors(store, record, word.by)
-    if first is not None and _meaning(first) != _meaning(word):
-        raise ruled_on(record, call)
+async def _leave(on: NamedCall, word: Settled) -> None:
+    """Leave the word with the call's run, if its result may be what the call returned."""
 
+    async def check() -> None:
+        if on.target.settled is not None:
+            raise on.ruled_on
+        if on.has_changed:
+            message = f"call {on.target.key} of run {on.record.run_id} changed: look again"
+            raise StaleApprovalError(message)
+        await _check_result(on.store, on.record, on.target, word)
 
-async def _first(store: Store, record: Trajectory, call: Call) -> object:
-    """The first word on the call in the inbox."""
-    if call.held:
-        return await word_on(store, record, call)
-    for word in await words_in(store, record.run_id):
-        if isinstance(word, Settled) and word.call == call.key:
-            return word
-    return None
-
-
-def _meaning(word: object) -> bytes:
-    return encode([word.done, word.result]) if isinstance(word, Settled) else b""
+    first = await first_word(on.store, on.record, on.target) or on.on_record(on.target.settled)
+    await on.leave(word, first, check)
 
 
 async def _check_result(store: Store, record: Trajectory, call: Call, word: Settled) -> None:

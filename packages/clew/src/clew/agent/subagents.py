@@ -41,6 +41,7 @@ from clew.core.inbox import words_in
 from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal
 from clew.core.pending import interrupt
+from clew.core.settling import unknown_calls
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits, with_waits
 from clew.support.arguments import NONE, check_argument, check_callable
@@ -200,6 +201,7 @@ class Delegation(msgspec.Struct, frozen=True):
             outcome=_outcome(trajectory, ok=told.ok),
             trust=trajectory.trust,
             spent=_spending(self.agent, trajectory, told.content),
+            unknown=unknown_calls(trajectory),
         )
 
     async def _run_sub_run(self, sub: SubRun) -> Trajectory | None:
@@ -303,7 +305,7 @@ async def _cancelled(store: Store, run_id: str) -> str:
 def _outcome(trajectory: Trajectory, *, ok: bool) -> Outcome:
     """What is known of the sub-run's effects together."""
     had = trajectory.effects
-    if any(call.observation is None or call.observation.outcome == "unknown" for call in had):
+    if any(call.outcome == "unknown" for call in had):
         return "unknown"
     return "done" if ok or had else "not_done"
 

@@ -18,7 +18,7 @@ from clew.cli.approval_prompts import leave_word, render_approval
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED, CONTRADICTED, EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
-from clew.cli.render import WIDE, TextBlock, dollars, settings_in_force
+from clew.cli.render import WIDE, TextBlock, dollars, settings_in_force, unknown
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import RunScreen, console, put, watching
 from clew.cli.store_option import command
@@ -177,6 +177,10 @@ def tell_end(out: Console, end: ShownResult) -> None:
         put(out, TextBlock("Outcome", result.outcome_line, style))
     if result is not None and result.work.line and end.status != "held":
         put(out, TextBlock("Record", inert(result.work.line), "dim"))
+        for call in result.unknown:
+            put(out, unknown(call))
+            settle = command("settle", call.id, "--done", store=end.store)
+            put(out, TextBlock("Settle it", f"{settle}, or with --not-done"))
     for source in sources(end):
         put(out, source)
     for link in (*outside(end), *neutralised(end)):

@@ -32,6 +32,7 @@ from clew.interfaces import (
     Stop,
     Suspended,
     Thought,
+    UnknownCall,
     Woken,
     encode,
 )
@@ -349,7 +350,7 @@ def settled(event: Settled | Woken) -> TextBlock:
         text += f", with the result {encode(event.result).decode()}"
     text += f": {event.why}" if event.why else ""
     text += f" (by {event.by})" if event.by else ""
-    return TextBlock(f"Settled {event.call}", inert(text), "yellow")
+    return TextBlock(inert(f"Settled {event.below or event.call}"), inert(text), "yellow")
 
 
 def begun(event: Attempt | Suspended, *, complete: bool) -> Iterator[TextBlock]:
@@ -401,3 +402,10 @@ def stop(event: Stop) -> Iterator[TextBlock]:
     if event.answer is not None:
         text = text_or_json(event.answer)
         yield TextBlock("Answer", inert(text), "bold")
+    yield from map(unknown, event.unknown)
+
+
+def unknown(call: UnknownCall) -> TextBlock:
+    """A call of which nobody knows whether it happened."""
+    line = one_line(f"{call.tool}({encode(call.args).decode()})", WIDE)
+    return TextBlock(inert(f"Unknown {call.id}"), inert(line), "yellow")

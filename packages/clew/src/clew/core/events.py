@@ -492,6 +492,17 @@ class Done(Value, frozen=True):
     handed: tuple[str, ...] = ()
 
 
+class UnknownCall(Value, frozen=True):
+    """A call with an effect of which nobody knows whether it happened.
+
+    `id` names it in every run (`run_id:step.index`): `clew.settle` takes it as it is.
+    """
+
+    id: str
+    tool: str
+    args: dict[str, Json] = {}
+
+
 class Started(Event, frozen=True):
     """The first entry of every record.
 
@@ -677,6 +688,7 @@ class Settled(Event, frozen=True):
 
     It was `done`, with this `result` if that is known, or it certainly did not happen. `hash`
     identifies what was settled (`Call.question`), "" whatever it is. `by` and `why` are for people.
+    Where the call is one of a run below, `below` is its id, and `call` is that run's.
     """
 
     call: str
@@ -685,6 +697,7 @@ class Settled(Event, frozen=True):
     why: str = ""
     by: str = ""
     hash: str = ""
+    below: str = ""
 
 
 class Woken(Event, frozen=True):
@@ -749,6 +762,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     `attachments` are the pictures, recordings and files that the tool returned; `content` has a
     caption in the place of each. `spent` is what a sub-run spent. `versions` are those of the files
     that the call read or wrote. `outside`: the tool is trusted, and says that this result is not.
+    `unknown` are the calls of a sub-run, and of those below it, whose outcome nobody knows.
     """
 
     call: str = ""
@@ -768,6 +782,7 @@ class Observation(Event, frozen=True, gc=True, dict=True):  # it keeps its text
     spent: Spending | None = None
     versions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     outside: bool = False
+    unknown: tuple[UnknownCall, ...] = ()
 
     @property
     def made(self) -> bool:
@@ -905,7 +920,8 @@ class Stop(Event, frozen=True):
     bound where the status is `bound`, or `set_aside` where the run broke its workers. `reason` is
     for people. What a bound of the agent's own said is in `detail`, word by word. A held run goes
     on by itself at the time `wake` (Unix milliseconds; 0: never). `outcome` is what the model says
-    came of the task, "" where it left that out.
+    came of the task, "" where it left that out. `unknown` are the calls of the run, and of those
+    below it, of which nobody knew then whether they happened.
     """
 
     status: Status
@@ -916,6 +932,7 @@ class Stop(Event, frozen=True):
     detail: str = ""
     wake: int = 0
     outcome: AnswerOutcome | Literal[""] = ""
+    unknown: tuple[UnknownCall, ...] = ()
 
 
 AnyEvent: TypeAlias = (

@@ -22,6 +22,7 @@ from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
+from clew.core.settling import unknown_calls
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, think
@@ -83,7 +84,7 @@ async def act(engine: Engine, journal: Journal) -> None:
     elif ready:
         await observe(engine, journal, ready)
     elif held := [call for call in step.pending if call.held]:
-        await journal.record(held_stop(*held))
+        await journal.record(held_stop(trajectory, *held))
 
 
 async def judge(engine: Engine, journal: Journal, calls: Sequence[Call]) -> None:
@@ -145,7 +146,7 @@ async def may_finish(engine: Engine, journal: Journal, call: Call) -> bool:
         return False
     await judge(engine, journal, [call])
     if call.held:
-        await journal.record(held_stop(call))
+        await journal.record(held_stop(journal.trajectory, call))
     return not call.held and call.observation is None
 
 
@@ -164,7 +165,9 @@ async def give_up(engine: Engine, journal: Journal) -> None:
     status: Status = "failed" if landing is None else "bound"
     code = "" if landing is None else landing.code
     why += unasked(trajectory)
-    await journal.record(Stop(status, why, engine.fallback, fallback=True, code=code))
+    unknown = unknown_calls(trajectory)
+    stop = Stop(status, why, engine.fallback, fallback=True, code=code, unknown=unknown)
+    await journal.record(stop)
 
 
 async def land(engine: Engine, journal: Journal, standing: Standing, bound: Tripped) -> None:
@@ -178,5 +181,8 @@ async def land(engine: Engine, journal: Journal, standing: Standing, bound: Trip
         if engine.budget.landing:
             why = f"{why}; the remaining budget cannot pay for a final answer"
         why += unasked(journal.trajectory)
-        stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
+        stop = Stop(
+            "bound", why, engine.fallback, fallback=True, code=bound.code, detail=own,
+            unknown=unknown_calls(journal.trajectory),
+        )  # fmt: skip
         await journal.record(stop)

@@ -156,6 +156,7 @@ def observed(
         effect=tool.effect,
         trust=trust_of(returned, trajectory),
         outside=tool.trust == "trusted" != returned.trust,
+        unknown=(),
     )
     if (
         isinstance(value, Observation) or returned.attachments
@@ -173,14 +174,15 @@ def from_sub_run(
     engine: Engine, trajectory: Trajectory, tool: ToolSpec, call: Call, end: Observation
 ) -> Observation:
     """The observation of a sub-run, with its spending, even if its content is unusable."""
-    return msgspec.structs.replace(observed(engine, trajectory, tool, call, end), spent=end.spent)
+    observation = observed(engine, trajectory, tool, call, end)
+    return msgspec.structs.replace(observation, spent=end.spent, unknown=end.unknown)
 
 
 def refused_sub_run(tool: ToolSpec, call: Call, why: str, end: Observation) -> Observation:
     """The observation of a call refused after it began, with its sub-run's effects and spending."""
     refused = refusal(call, "denied", f"{why}. Do not try it in another way.")
     return msgspec.structs.replace(
-        refused, outcome=end.outcome, effect=tool.effect, spent=end.spent
+        refused, outcome=end.outcome, effect=tool.effect, spent=end.spent, unknown=end.unknown
     )
 
 
@@ -201,6 +203,7 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
             effect=was.effect,
             trust="untrusted",
             blob="",
+            unknown=was.unknown,
         )
         decode(encode(observation))
     except (ValueError, msgspec.ValidationError) as error:

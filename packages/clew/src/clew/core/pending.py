@@ -13,7 +13,7 @@ from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
-from clew.core.settling import brought
+from clew.core.settling import brought, unknown_calls
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, RunNotFoundError
@@ -198,4 +198,7 @@ async def interrupt(engine: Engine, journal: Journal, why: str = "") -> None:
         else:
             far = "what it had called by then was done" if call.asked else "it did not happen"
             closing.append(refusal(call, "interrupted", f"a person did: {far}"))
-    await journal.record(*closing, Stop("interrupted", why))
+    if closing:
+        await journal.record(*closing)
+    unknown = unknown_calls(journal.trajectory)
+    await journal.record(Stop("interrupted", why, unknown=unknown))

@@ -23,6 +23,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Guard, Screened, ToolSpec
 from clew.core.observations import refusal, too_long
+from clew.core.settling import unknown_calls
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
 from clew.support.errors import PartError
@@ -43,7 +44,7 @@ _MEND: Final = "mend it and resume the run"
 _NOBODY: Final = frozenset[str]()
 
 
-def held_stop(*calls: Call) -> Stop:
+def held_stop(trajectory: Trajectory, *calls: Call) -> Stop:
     """The stop of a run that waits for a person's ruling on these calls, or for their results."""
     held = [(call.key, call.verdict.verdict) for call in calls if call.verdict is not None]
     rulings = ", ".join(key for key, verdict in held if verdict.wants == "ruling")
@@ -51,7 +52,8 @@ def held_stop(*calls: Call) -> Stop:
     reasons = [f"a ruling on {rulings}"] if rulings else []
     reasons += [f"the result of {results}"] if results else []
     wake = min((verdict.until for _, verdict in held if verdict.until), default=0)
-    return Stop("held", f"waiting for {' and '.join(reasons)}", wake=wake)
+    why = f"waiting for {' and '.join(reasons)}"
+    return Stop("held", why, wake=wake, unknown=unknown_calls(trajectory))
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
@@ -258,9 +260,9 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     """
     if (words := trajectory.words) is not None:
         if words.held:
-            return [held_stop(words)]
+            return [held_stop(trajectory, words)]
         why = "" if words.ruling is None else words.ruling.why
-        return [Stop("refused", why or "a person said no")]
+        return [Stop("refused", why or "a person said no", unknown=unknown_calls(trajectory))]
     text, key = "\n\n".join(trajectory.pending_input), trajectory.words_key
     events, took = list[AnyEvent](), list[AnyEvent]()
     held: Judged | None = None
@@ -277,7 +279,8 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
             case "hold":
                 held = held or judged
             case "deny":
-                return [*events, judged, *took, Stop("refused", verdict.reason)]
+                end = Stop("refused", verdict.reason, unknown=unknown_calls(trajectory))
+                return [*events, judged, *took, end]
             case _:
                 message = (
                     f"the screen {name} would change a person's words: it may only judge them; "
@@ -285,11 +288,10 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
                 )
                 raise PartError(message)
     # what was charged is last: a replay takes it from the record when the verdicts are derived
-    return (
-        [*events, *took]
-        if held is None
-        else [*events, held, *took, Stop("held", f"waiting for a ruling on {key}")]
-    )
+    if held is None:
+        return [*events, *took]
+    unknown = unknown_calls(trajectory)
+    return [*events, held, *took, Stop("held", f"waiting for a ruling on {key}", unknown=unknown)]
 
 
 async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> str | None:

@@ -58,6 +58,7 @@ from clew.core.loop import run
 from clew.core.moves import no_review
 from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
+from clew.core.settling import stop_again
 from clew.core.spec_changes import changes, first_difference, same_format
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ReplayError
@@ -208,7 +209,13 @@ class _Replaying(Journal):
         await anyio.lowlevel.checkpoint()
         self.take_inputs()
         entry = self.upcoming
-        if self.stopped_before and entry is not None and entry.event == self.trajectory.stop:
+        if (
+            (stop := self.trajectory.stop) is not None
+            and self.stopped_before
+            and entry is not None
+            and isinstance(entry.event, Stop)
+        ):
+            self._compare(entry.event, stop_again(self.trajectory, stop))
             self.follow()  # it was said again
         await anyio.lowlevel.checkpoint()
 
@@ -271,7 +278,8 @@ class _Replaying(Journal):
                 )
                 new = msgspec.structs.replace(new, grant=grant)
         if isinstance(old, Stop) and isinstance(new, Stop):
-            new = msgspec.structs.replace(new, wake=old.wake)
+            unknown = new.unknown if old.unknown else ()  # older records do not say it there
+            new = msgspec.structs.replace(new, wake=old.wake, unknown=unknown)
         if encode(old) == encode(new):
             return
         worded = as_worded(old, new, finish=self._is_finish(new))

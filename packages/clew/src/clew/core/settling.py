@@ -6,6 +6,8 @@ and what came of a call of unknown outcome, arrive in the inbox (`Settled`), onc
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from clew.core.engine import Engine
 from clew.core.events import (
     EFFECTFUL,
@@ -15,7 +17,9 @@ from clew.core.events import (
     Observation,
     Outcome,
     Settled,
+    Stop,
     Trust,
+    UnknownCall,
     Verdict,
     Woken,
 )
@@ -84,6 +88,33 @@ def due(trajectory: Trajectory, now: int) -> list[Woken]:
     ]
 
 
+def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
+    """The calls of a run, and of those below it, of which nobody knows whether they happened."""
+    unknown: list[UnknownCall] = []
+    for call in trajectory.calls:
+        seen = call.observation
+        if seen is not None and seen.unknown:
+            unknown += unknown_below(call)
+        elif (call.begun if seen is None else seen.outcome == "unknown") and is_unknown(call):
+            named = f"{trajectory.run_id}:{call.key}"
+            unknown.append(UnknownCall(named, call.action.name, call.args))
+    return tuple(unknown)
+
+
+def unknown_below(call: Call) -> list[UnknownCall]:
+    """The calls of its sub-run, and of those below that, of which nobody knows it now."""
+    seen = call.observation
+    listed = () if seen is None else seen.unknown
+    return [each for each in listed if each.id not in call.settled_below]
+
+
+def stop_again(trajectory: Trajectory, stop: Stop) -> Stop:
+    """The stop once more, since the last entry says how a run stands: what came of a call may have
+    been said meanwhile.
+    """
+    return replace(stop, unknown=unknown_calls(trajectory))
+
+
 def is_unknown(call: Call) -> bool:
     """Whether nobody knows what came of it, so that somebody may say it, once."""
     if call.settled is not None or call.child:
@@ -101,6 +132,9 @@ def waits_for_result(call: Call) -> bool:
 def objection(trajectory: Trajectory, word: Settled) -> str:
     """Why what somebody says of a call does not count."""
     call = next((each for each in trajectory.calls if each.key == word.call), None)
+    if word.below and call is not None:
+        listed = any(each.id == word.below for each in unknown_below(call))
+        return "" if listed else "it is known what came of it"
     if call is None or not is_unknown(call):
         return "it is known what came of it"
     if word.hash and word.hash != call.question:

@@ -89,6 +89,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
     They may have happened, whatever came of later ones."""
     settled: Settled | None = None
     """What came of it, as somebody says who looked or performed it."""
+    settled_below: frozenset[str] = frozenset()
+    """The ids of calls of its sub-run, and of those below that, of which somebody said it."""
     woken: bool = False
     """Whether the time has passed for which it waited for its result."""
     _hash: str = ""

@@ -72,6 +72,12 @@ def _came_of(event: Settled) -> str:
     return text if event.result is None else f"{text}. Its result: {encode(event.result).decode()}"
 
 
+def _settled_tool(call: Call, event: Settled) -> str:
+    """The tool of the call that is settled, which may be one of the call's sub-run."""
+    below = () if call.observation is None else call.observation.unknown
+    return next((each.tool for each in below if each.id == event.below), call.action.name)
+
+
 __all__ = ["Call", "Notice", "Step", "Totals", "Trajectory", "args_hash"]
 
 
@@ -539,13 +545,16 @@ class Trajectory:
     def _settle(self, event: Settled) -> None:
         """What came of a call: its observation follows, or the model is told what it was."""
         call = self.call(event.call)
-        if call.settled is not None:
+        if event.below:
+            call.settled_below |= {event.below}
+        elif call.settled is not None:
             return
-        call.settle(event)
+        else:
+            call.settle(event)
         if call.observation is None:
             self._take_up()
             return
-        told = f"{event.call} {call.action.name} {_came_of(event)}"
+        told = f"{event.below or event.call} {_settled_tool(call, event)} {_came_of(event)}"
         trust: Trust = "trusted" if event.result is None else "untrusted"
         self.untainted = self.untainted and trust == "trusted"
         self.step.notices += (Note(text_parts(told), source="late", trust=trust),)

@@ -294,6 +294,8 @@ class Spans:
             self._agent.set_attribute("clew.status", stop.status)
             if stop.outcome:
                 self._agent.set_attribute("clew.answer.outcome", stop.outcome)
+            if stop.unknown:
+                self._agent.set_attribute("clew.unknown", [call.id for call in stop.unknown])
             if self._content and stop.answer is not None:
                 answer = stop.answer if isinstance(stop.answer, str) else _json(stop.answer)
                 message = _message("assistant", answer)

@@ -55,6 +55,7 @@ def trace_entry(record: Trajectory, entry: Entry, step: int) -> Iterator[dict[st
             yield beside | {"event": "action", "by": put_off} | told
     if isinstance(event, Stop) and event.status != "held":
         told = {"status": event.status, "answer": event.answer, "outcome": event.outcome}
+        told |= {"unknown": [call.id for call in event.unknown]} if event.unknown else {}
         yield beside | {"event": "final"} | told
 
 

@@ -119,7 +119,7 @@ class BrowserEvents:
         result = recorded_result(then, stop, prompt)
         kept = {name: each for name, each in result.to_json().items() if name not in _PRIVATE}
         kept["pending_approvals"] = [*map(_waiting, held)]
-        kept["unknown"] = [{"call": it.key, "tool": it.action.name} for it in result.unknown]
+        kept["unknown"] = [{"id": it.id, "tool": it.tool} for it in result.unknown]
         return kept
 
 
