@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clew import Agent, Partial, Retrying, tool
+from clew import Agent, Entry, Partial, Retrying, Token, Withdrawn, tool
 from clew.agent.streaming.items import LiveItem
 from clew.agent.streaming.replies import ReplyReader
 from clew.interfaces import Reply
@@ -126,6 +127,78 @@ def test_words_of_an_answer_are_all_of_it(name: str, text: str, cuts: list[float
     if thought.actions:
         assert words(items) == thought.actions[0].args["answer"]
     assert partials(items) == []
+
+
+def fields_of(items: list[Any]) -> list[tuple[str, str]]:
+    """The texts of tokens by their field, those of one field that follow each other as one."""
+    tokens = [item for item in items if isinstance(item, Token)]
+    groups = itertools.groupby(tokens, lambda each: each.field)
+    return [(field, "".join(each.text for each in group)) for field, group in groups]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"[\s*`\]]", "", text)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=25)
+@given(TEXT.filter(str.strip), CUTS)
+@example("Pancakes with syrup", [])
+@example("Pancakes with syrup", [0.2, 0.9])
+@example("None of them: it is nothing.", EACH)
+def test_each_character_is_told_once_and_in_order(name: str, text: str, cuts: list[float]) -> None:
+    model = InPieces([finish(text, thought="I have it.")], codec=name, cuts=cuts)
+    items = anyio.run(told_of, Agent(model, codec=name))
+    thought = thought_of(items)
+    if not thought.actions or any(isinstance(item, Withdrawn) for item in items):
+        return  # it was read as something else
+    answer = thought.actions[0].args["answer"]
+    *before, last = fields_of(items)
+    assert last == ("answer", answer)
+    if name == "json":
+        assert before == [("thought", "I have it.")]
+    elif name != "native":
+        [(field, raw)] = before
+        assert field == ""
+        whole = plain(thought.reply.text)
+        assert plain(raw + answer) == whole or not whole.endswith(plain(answer))  # it is JSON
+        assert whole.startswith(plain(raw))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=10)
+@given(TOWNS, CUTS)
+@example({"name": "Wien", "people": 2, "parts": ["Hof"], "mayor": {}}, [])
+def test_no_raw_text_has_any_of_a_typed_answer(
+    name: str, town: dict[str, Any], cuts: list[float]
+) -> None:
+    model = InPieces([finish(town, thought="So.")], codec=name, answer=Town, cuts=cuts)
+    items = anyio.run(told_of, Agent(model, codec=name, answer=Town))
+    raw = "".join(text for field, text in fields_of(items) if field in {"", "thought"})
+    assert "{" not in raw
+    fields = [field for field, _ in fields_of(items)]
+    assert fields == sorted(fields, key=lambda each: each.startswith("answer"))
+
+
+@pytest.mark.parametrize("name", ["paper", "labelled"])
+@settings(max_examples=10)
+@given(CUTS)
+@example(EACH)
+@example([])
+def test_what_only_looked_like_an_answer_is_told_raw(name: str, cuts: list[float]) -> None:
+    """Its words are nowhere else: the reply could not be read."""
+    text = {
+        "paper": 'Thought 1: So.\nAction 1: finish[{"name": 3',
+        "labelled": "Thought: So.\nFinal Answer: It is Wien.",
+    }[name]
+    script: list[Any] = [text, finish({"name": "W", "people": 1, "parts": [], "mayor": {}})]
+    model = InPieces(script, codec=name, answer=Town, cuts=cuts)
+    items = anyio.run(told_of, Agent(model, codec=name, answer=Town))
+    second = next(n for n, it in enumerate(items) if isinstance(it, Entry) and it.seq > 1)
+    first = fields_of(items[:second])
+    if name == "labelled":
+        assert [field for field, _ in first] == [""]
+    assert plain("".join(text for field, text in first if field == "")).startswith("Thought")
 
 
 @pytest.mark.parametrize("name", ["json", "paper", "labelled"])

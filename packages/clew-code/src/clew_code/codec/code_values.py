@@ -56,6 +56,9 @@ class CodeReader:
         self._head = ""
         self._passes = False
         """Whether what is left of the line belongs to the answer."""
+        self._start = 0
+        """Where in the reply the line begins."""
+        self._announced = False
         self._lines = 0
         self._held = ""
         self._is_program: bool | None = None
@@ -83,6 +86,9 @@ class CodeReader:
             start = 0 if begun is None else begun.end()
             self._passes = bool(start) and (start < len(self._head) or ended)
         if self._passes:
+            if not self._announced:
+                self._announced = True
+                yield ValuePiece(FINISH, "", offset=self._start + start)
             yield from self._answer.feed("".join(self._line)[start:])
 
     def _end_line(self) -> Iterator[ValuePiece]:
@@ -90,6 +96,7 @@ class CodeReader:
         line, self._line, passed = "".join(self._line), [], self._passes
         in_answer = self._pieces.answer is not None
         self._head, self._passes = "", False
+        self._start += len(line)
         self._pieces.take(line.rstrip("\r\n"))
         if in_answer and not passed and not self._pieces.over:
             yield from self._answer.feed(line)

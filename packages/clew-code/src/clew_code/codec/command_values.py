@@ -9,7 +9,7 @@ from typing import Final
 
 from clew.codecs.prompt_texts import Labels
 from clew.codecs.text_codec import ValuePiece, fields, stream_filter, tool_named, types
-from clew.interfaces import PromptSpec
+from clew.interfaces import FINISH, PromptSpec
 from clew_code.codec.command_forms import FENCE, Command, match_opening, shaped
 
 PLAIN: Final = re.compile(r"[ \t]*+@([\w./-]{1,64})[ \t]*+(?=\{)")
@@ -36,6 +36,8 @@ class CommandReader:
         self._command: Command | None = None
         self._held = ""
         self._first = True
+        self._offset = 0
+        """How much of the reply was taken."""
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take the next piece of the reply."""
@@ -43,6 +45,7 @@ class CommandReader:
         text = "".join(self._counted)
         self._counted.clear()
         for part in text.splitlines(keepends=True):
+            self._offset += len(part)
             if self._over:
                 return
             if self._tool:
@@ -62,7 +65,10 @@ class CommandReader:
         if plain is None or any(one.form.lstrip().startswith("@") for one in self._commands):
             return
         self._tool = plain[1]
-        yield ValuePiece(self._tool, "".join(self._line)[plain.end() :], "", is_json=True)
+        rest = "".join(self._line)[plain.end() :]
+        if self._tool == FINISH:
+            yield ValuePiece(FINISH, "", offset=self._offset - len(rest))
+        yield ValuePiece(self._tool, rest, "", is_json=True)
 
     def _end_line(self, line: str) -> Iterator[ValuePiece]:
         if self._command is not None:
@@ -72,6 +78,8 @@ class CommandReader:
         if fitting or PLAIN.match(line):
             self._command = fitting[0] if fitting else None
             self._over = len(fitting) != 1 or not self._has_lines(fitting[0])
+            if not self._over and fitting[0].tool == FINISH:
+                yield ValuePiece(FINISH, "", offset=self._offset)
 
     def _has_lines(self, command: Command) -> bool:
         """Whether its only value is a text on lines of its own."""

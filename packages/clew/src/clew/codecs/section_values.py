@@ -30,6 +30,8 @@ class _SectionReader:
         self._scan = Scan(labels)
         self._closing: str = ""
         self._held: str = ""
+        self._answers = False
+        """Whether the section is an answer."""
 
     def feed(self, piece: str) -> Iterator[ValuePiece]:
         """Take the next piece of the reply."""
@@ -37,16 +39,20 @@ class _SectionReader:
         text, at = scan.feed(piece), 0
         for position, mark in scan.marks[known:]:
             if self.section != "final":  # which takes all that follows
-                yield from self._more(text[at : position - start])
+                yield from self._more(text[at : position - start], position)
                 at = position - start + mark.body
-                self._enter(mark)
-        yield from self._more(text[at:])
+                yield from self._enter(mark)
+        yield from self._more(text[at:], start + len(text))
 
-    def _enter(self, mark: LineLabel) -> None:
+    def _enter(self, mark: LineLabel) -> Iterator[ValuePiece]:
+        if self._answers:
+            self._answers = False
+            yield ValuePiece(FINISH, "", offset=-1)
         self.section, self._closing, self._held = mark.role, mark.closing, ""
         self.begin(mark.role)
 
-    def _more(self, text: str) -> Iterator[ValuePiece]:
+    def _more(self, text: str, end: int) -> Iterator[ValuePiece]:
+        """More of a section, up to this offset of the reply."""
         if self._closing:  # emphasis that was opened ahead of the label
             text, self._held = self._held + text, ""
             if text != self._closing and self._closing.startswith(text):
@@ -54,14 +60,17 @@ class _SectionReader:
                 return
             text, self._closing = text.removeprefix(self._closing), ""
         if text:
-            yield from self.take(text)
+            yield from self.take(text, end)
 
     def begin(self, role: str) -> None:
         """A section begins."""
 
-    def take(self, text: str) -> Iterator[ValuePiece]:
+    def take(self, text: str, end: int) -> Iterator[ValuePiece]:
         """More of a section."""
         if self.value is not None:
+            if self.value.name == FINISH and not self._answers:
+                self._answers = True
+                yield ValuePiece(FINISH, "", offset=end - len(text))
             yield from self.value.feed(text)
 
 
@@ -75,7 +84,7 @@ class _CallReader(_SectionReader):
         """A call begins with the name of its tool."""
         self.value, self._ahead = None, "" if role == "action" else None
 
-    def take(self, text: str) -> Iterator[ValuePiece]:
+    def take(self, text: str, end: int) -> Iterator[ValuePiece]:
         """More of the name, or of what stands in the brackets."""
         if self._ahead is not None:
             self._ahead = (self._ahead + text).lstrip()
@@ -87,7 +96,7 @@ class _CallReader(_SectionReader):
             self._ahead = None
             if opening[0] == "[" and name[0:1] not in _EMPHASIS:
                 self.value = _value(self.prompt_spec, name, closing="]")
-        yield from super().take(text)
+        yield from super().take(text, end)
 
 
 class _LineReader(_SectionReader):
@@ -112,11 +121,11 @@ class _LineReader(_SectionReader):
             name = FINISH if name.lower() == self._final else name
             self.value = _value(self.prompt_spec, name, fenced=True)
 
-    def take(self, text: str) -> Iterator[ValuePiece]:
+    def take(self, text: str, end: int) -> Iterator[ValuePiece]:
         """More of the action's line, or of the value."""
         if self.section == "action" and len(self._name) < _NAME_CHARS:
             self._name += text
-        yield from super().take(text)
+        yield from super().take(text, end)
 
 
 def _value(

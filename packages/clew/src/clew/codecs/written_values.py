@@ -33,13 +33,16 @@ class ValuePiece(NamedTuple):
     """More of a value that a reply writes, for a call of a `tool`.
 
     It is text of the parameter `field`, or if it `is_json` more of the JSON of that, or of all
-    arguments where there is no `field`.
+    arguments where there is no `field`. One with an `offset` only says where in the reply an answer
+    begins, before any of it is told: text from there on is shown as that alone. An `offset` of -1
+    says that it is none after all.
     """
 
     tool: str
     text: str
     field: str = ""
     is_json: bool = False
+    offset: int | None = None
 
 
 ReadPiece: TypeAlias = Callable[[str], Iterable[ValuePiece]]

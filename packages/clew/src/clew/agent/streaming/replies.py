@@ -7,7 +7,7 @@ told as the answer until a call follows.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
@@ -17,6 +17,7 @@ import msgspec
 from clew.agent.streaming.answer_words import AnswerWords
 from clew.agent.streaming.items import LiveItem, Partial, PartialCall, Token, ValueState
 from clew.agent.streaming.json_prefix import JsonPrefix, Path
+from clew.agent.streaming.raw_text import RawText
 from clew.agent.streaming.text_prefix import TextPrefix
 from clew.codecs.schema_references import resolved
 from clew.codecs.written_values import ReadPiece, ReadsValues, ValuePiece
@@ -28,6 +29,9 @@ _OBJECT: Final = re.compile(r"^[ \t]*(?:`{3,}\w*[ \t]*)?\[?[ \t]*(?=\{)", re.MUL
 _VALUE: Final = re.compile(r'\s*(?:```\w*\s+)?(?=[{\["])')
 _CALL_LIKE: Final = ("{", "[", "<", "```")
 """How calls begin that models write as text: such a text is told once it is read."""
+
+_FIELD: Final = re.compile(r'[^"]*"|[^"]+')
+"""Text up to the end of a field at most."""
 
 _DRESSING: Final = re.compile(r"\s*`{0,3}\w*\s*")
 _WIDTH: Final = 64
@@ -81,24 +85,43 @@ class ReplyReader:
         if isinstance(codec, ReadsValues):
             self._read = codec.value_reader(agent.engine.prompt_spec)
         self._words = AnswerWords(show)
+        self._raw = RawText(show)
+        self._written: list[ValuePiece] = []
+        """What was read of the last piece."""
         self.began = False
 
-    @property
-    def tells_words(self) -> bool:
-        """Whether the words of the text are told as an answer, or by their place in a typed one."""
-        return self._talks or (self._text is not None and not self.in_objects)
+    def parts_of(self, piece: str) -> Sequence[str]:
+        """A piece of the text in parts, each with words of one field alone."""
+        return _FIELD.findall(piece) if self.in_objects else (piece,)
 
     @property
     def is_told_later(self) -> bool:
-        """Whether a piece is shown as it stands before what is read in it: it may begin ahead."""
-        return self._read is not None
+        """Whether what the codec lets pass of a piece is shown before what is read in it."""
+        return self.in_objects or self._read is not None
+
+    def read(self, piece: str) -> None:
+        """Read a piece of the text, before the codec lets pass what can be shown of it."""
+        if self._read is None:
+            return
+        for written in self._read(piece):
+            if written.offset is None:
+                self._written.append(written)
+            elif self._text is None:
+                self._raw.answer_at(written.offset)
+
+    def show_raw(self, text: str) -> None:
+        """Show what the codec lets pass, if no words of it are told in another way."""
+        if self.in_objects:
+            self._show(Token(text, "thought"))
+        elif self._text is None and not self._talks:
+            self._raw.take(text)
 
     def text(self, piece: str) -> None:
-        """A piece of the text."""
+        """Tell what there is in a piece of the text, once it was read and shown."""
         self.began = True
-        if self._read is not None:
-            for written in self._read(piece):
-                self._written(written)
+        written, self._written = self._written, []
+        for each in written:
+            self._tell(each)
         if self._talks:
             self._talk(piece)
         if not self._reads_text:
@@ -127,7 +150,7 @@ class ReplyReader:
                 self._words.say(self._ahead)
                 self._ahead = ""
 
-    def _written(self, piece: ValuePiece) -> None:
+    def _tell(self, piece: ValuePiece) -> None:
         """More of the value of the call that a text format writes."""
         if (value := self._text) is None:
             finishes = piece.tool == FINISH
@@ -161,8 +184,10 @@ class ReplyReader:
 
         Returns the answer whose words stand; None where none do.
         """
-        self._end_values(thought)
         answer = self._offered(thought)
+        if answer is None and self._text is None:
+            self._raw.release()
+        self._end_values(thought)
         if answer is None or not self._typed:  # of a typed one, no rest is held back
             self._words.end(answer)
         return answer if self._words.told else None

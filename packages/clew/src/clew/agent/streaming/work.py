@@ -89,8 +89,10 @@ class Work(msgspec.Struct, eq=False):
     def token(self, text: str) -> None:
         """Show a piece of a reply, as the codec lets it pass."""
         reply = self.reply
-        if reply is None or not reply.tells_words:
-            self.show(Token(text, "thought" if reply is not None and reply.in_objects else ""))
+        if reply is None:
+            self.show(Token(text))
+        else:
+            reply.show_raw(text)
 
     def entry(self, entry: Entry) -> None:
         """Show an entry; before it how the values in a reply ended, and which words are none."""
@@ -145,12 +147,16 @@ class Work(msgspec.Struct, eq=False):
 
         def take(piece: str) -> bool:
             piece = mended(piece)
-            current = self.reply is reply
-            if current and not reply.is_told_later:
+            if self.reply is not reply:
+                return hear(piece)
+            if not reply.is_told_later:
                 reply.text(piece)
-            ended = hear(piece)
-            if current and reply.is_told_later:
-                reply.text(piece)
+                return hear(piece)
+            ended = False
+            for part in reply.parts_of(piece):
+                reply.read(part)
+                ended = hear(part)
+                reply.text(part)
             return ended
 
         return take
