@@ -1,11 +1,13 @@
 """The form that a model is shown is one that the schema takes, or none is shown."""
 
+import json
 from typing import Any
 
 import pytest
 
 from clew.codecs.arguments import example
 from clew.core.interfaces import ToolSpec
+from clew.tools.advice import right_form as advised
 from clew.tools.schema import compile_schema, problems, right_form
 from tests.tools.odd_schemas import odd_schema
 
@@ -121,3 +123,77 @@ def test_where_no_form_is_found_none_is_shown(schema: dict[str, Any]) -> None:
 def test_a_schema_that_refers_to_itself_has_a_form() -> None:
     loop: dict[str, Any] = {"type": "object", "allOf": [{"$ref": "#"}]}
     assert right_form(loop) == {}
+
+
+FILTER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "field": {"type": "string"},
+        "limit": {"type": "integer", "default": 10},
+        "order": {"enum": ["up", "down"]},
+    },
+    "required": ["field"],
+    "additionalProperties": False,
+}
+SEARCH: dict[str, Any] = {
+    "type": "object",
+    "$defs": {"filter": FILTER},
+    "properties": {
+        "query": {"type": "string"},
+        "limit": {"type": "integer", "default": 5},
+        "one": {"anyOf": [{"$ref": "#/$defs/filter"}, {"type": "null"}], "default": None},
+        "all": {"anyOf": [{"type": "array", "items": FILTER}, {"type": "null"}], "default": None},
+        "by_name": {"type": "object", "additionalProperties": FILTER},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+MISTAKES: dict[str, tuple[dict[str, Any], list[str | int]]] = {
+    "optional": ({"query": "x", "limit": "many"}, ["limit"]),
+    "nearly its name": ({"query": "x", "limt": 3}, ["limit"]),
+    "without the required one": ({"limit": 3}, ["query"]),
+    "in an object": ({"query": "x", "one": {"field": "a", "limit": "z"}}, ["one", "limit"]),
+    "nearly its name in it": (
+        {"query": "x", "one": {"field": "a", "ordr": "up"}}, ["one", "order"]
+    ),
+    "in a list": ({"query": "x", "all": [{"field": "a", "order": "z"}]}, ["all", 0, "order"]),
+    "in one of a list": (
+        {"query": "x", "all": [{"field": "a", "limit": 1}, {"field": "b", "order": "z"}]},
+        ["all", 0, "order"],
+    ),
+    "what is no object in a list": ({"query": "x", "all": [3]}, ["all", 0]),
+    "an object for a list": ({"query": "x", "all": {"field": "a"}}, ["all"]),
+    "by names of its own": (
+        {"query": "x", "by_name": {"mine": {"field": "a", "limit": "z"}}},
+        ["by_name", "mine", "limit"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("examples", [(), ({"query": "cats", "one": {"field": "name"}},)])
+@pytest.mark.parametrize(("given", "path"), MISTAKES.values(), ids=MISTAKES)
+def test_every_field_that_an_error_names_is_in_the_form_shown(
+    given: dict[str, Any], path: list[str | int], examples: tuple[dict[str, Any], ...]
+) -> None:
+    wrong = problems(SEARCH, given)
+    assert wrong
+    assert str(path[-1]) in wrong[0] or isinstance(path[-1], int)
+    form = json.loads(advised(ToolSpec("search", "Search.", SEARCH, examples=examples), given))
+    assert compile_schema(SEARCH)(form) == []
+    for step in path:  # it is there
+        form = form[step]
+
+
+def test_a_form_that_fits_is_shown_where_none_with_those_fields_would() -> None:
+    schema = of(required=["a"], **{"if": {"required": ["b"]}, "then": False})
+    form = json.loads(advised(ToolSpec("t", "Do it.", schema), {"b": 1}))
+    assert compile_schema(schema)(form) == []
+
+
+def test_a_form_without_end_is_not_followed_without_end() -> None:
+    node: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+    schema = {**node, "$defs": {"node": node}}
+    given: dict[str, Any] = {}
+    for _ in range(50):
+        given = {"next": given}
+    assert json.loads(advised(ToolSpec("t", "Do it.", schema), given))

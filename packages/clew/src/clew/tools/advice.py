@@ -6,9 +6,8 @@ from clew.core.codec import PromptSpec
 from clew.core.events import Json, encode
 from clew.core.interfaces import ToolSpec
 from clew.core.trajectory import Trajectory
-from clew.support.nearest_name import did_you_mean, nearest
-from clew.support.schema_parts import keywords
-from clew.tools.schema import example
+from clew.support.nearest_name import did_you_mean
+from clew.support.schema_likeness import example_like, with_fields_of
 from clew.tools.schema import right_form as form_of
 
 
@@ -25,9 +24,8 @@ def unknown_tool(prompt_spec: PromptSpec, trajectory: Trajectory, name: str) -> 
 
 
 def right_form(tool: ToolSpec, args: Mapping[str, Json]) -> str:
-    """Arguments that the tool takes, like those that were given, as JSON; "" if none is known."""
-    known = keywords(tool.parameters.get("properties"))
-    meant = [nearest(name, known) or "" for name in args]
-    of_these = example(tool.parameters, meant)
-    right = tool.examples[0] if tool.examples else form_of(tool.parameters, of_these)
+    """Arguments that the tool takes, with every field of those given, as JSON; "" if unknown."""
+    like = example_like(tool.parameters, dict(args))
+    shown = [with_fields_of(each, like) for each in tool.examples[:1]]
+    right = form_of(tool.parameters, *shown, like, *tool.examples[:1])
     return "" if right is None else encode(right).decode()

@@ -1,0 +1,101 @@
+"""A value of the form that a JSON Schema asks for, with the fields that somebody tried to give."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from clew.support.json_values import Json
+from clew.support.nearest_name import nearest
+from clew.support.schema_examples import example
+from clew.support.schema_parts import keywords, target
+
+_DEEPEST: Final = 8
+
+
+def example_like(schema: Json, given: Json) -> Json:
+    """A small value of the right form, with every field of `given` that the schema knows.
+
+    Fields that are nearly the name of one count as that, in objects and lists within it too.
+    """
+    return _like(schema, given, schema, 0)
+
+
+def with_fields_of(value: Json, other: Json) -> Json:
+    """The value, with those fields of the other one that it lacks, at every level."""
+    if _kind(value) == _kind(other) == "object":
+        mine, theirs = keywords(value), keywords(other)
+        both = {name: with_fields_of(mine[name], theirs.get(name)) for name in mine}
+        return {**both, **{name: each for name, each in theirs.items() if name not in mine}}
+    if (items := _items(value)) and (others := _items(other)):
+        return [with_fields_of(items[0], others[0]), *items[1:]]
+    return other if value is None else value  # None: a default without its fields
+
+
+def _items(value: object) -> list[Json]:
+    """The items of a list; none of anything else."""
+    return cast("list[Json]", value) if isinstance(value, list) else []
+
+
+def _kind(value: object) -> str:
+    """The type that a schema calls it by, of those that have parts; else ""."""
+    return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
+
+
+def _like(schema: Json, given: Json, root: Json, depth: int) -> Json:
+    form = _chosen(schema, given, root, depth)
+    if form is not None and _kind(given) == "object":
+        return _object_like(form, keywords(given), root, depth)
+    if form is not None and _kind(given) == "array":
+        return _list_like(form, _items(given), root, depth)
+    return example(_rooted(schema, root))
+
+
+def _chosen(schema: Json, given: Json, root: Json, depth: int) -> dict[str, Any] | None:
+    """The form of an object or a list, whichever was given, behind references and choices."""
+    fields = keywords(schema)
+    kind = _kind(given)
+    if not kind or depth > _DEEPEST:
+        return None
+    if "$ref" in fields:
+        return _chosen(target(fields["$ref"], root), given, root, depth + 1)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        forms = (_chosen(each, given, root, depth + 1) for each in fields.get(keyword, ()))
+        if (form := next((each for each in forms if each is not None), None)) is not None:
+            return form
+    return fields if fields.get("type") == kind else None
+
+
+def _object_like(
+    form: Mapping[str, Any], given: Mapping[str, Json], root: Json, depth: int
+) -> dict[str, Json]:
+    known, others = keywords(form.get("properties")), form.get("additionalProperties")
+    meant = {nearest(name, known): value for name, value in given.items()}
+    names = {*form.get("required", ()), *meant}
+    like = {
+        name: _like(inner, meant.get(name), root, depth + 1)
+        for name, inner in known.items()
+        if name in names
+    }
+    free = {name: each for name, each in given.items() if nearest(name, known) is None}
+    if isinstance(others, dict):
+        like |= {name: _like(others, each, root, depth + 1) for name, each in free.items()}
+    return like
+
+
+def _list_like(
+    form: Mapping[str, Any], given: Sequence[Json], root: Json, depth: int
+) -> list[Json]:
+    """A list of one item, which has the fields of all that were given."""
+    fields: dict[str, Json] = {}
+    for each in given:
+        fields |= keywords(each)
+    items = form.get("items", True)
+    inner: Json = fields or (given[0] if given else None)
+    return [_like(items, inner, root, depth + 1)]
+
+
+def _rooted(schema: Json, root: Json) -> Json:
+    """The schema with the definitions of its root, into which its references lead."""
+    named = {
+        name: each for name, each in keywords(root).items() if name in {"$defs", "definitions"}
+    }
+    return {**named, **keywords(schema)} if named else schema
