@@ -1,7 +1,7 @@
 """A value of the form that a JSON Schema asks for, with the fields that somebody tried to give."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from clew.support.json_values import Json
 from clew.support.nearest_name import nearest
@@ -30,9 +30,10 @@ def with_fields_of(value: Json, other: Json) -> Json:
     return other if value is None else value  # None: a default without its fields
 
 
-def _items(value: object) -> list[Json]:
+def _items(value: Json) -> list[Json]:
     """The items of a list; none of anything else."""
-    return cast("list[Json]", value) if isinstance(value, list) else []
+    items: list[Json] = value if _kind(value) == "array" else []
+    return items
 
 
 def _kind(value: object) -> str:
