@@ -119,14 +119,18 @@ class ScriptedModel:
     priced: bool = True
     rates: Rates | None = None
     plan: Sequence[Move] | None = None
-    info: ModelInfo = field(init=False, repr=False, compare=False)
-    """As given."""
+    _info: ModelInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
         info = ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
-        object.__setattr__(self, "info", info)  # once: each step asks for it
+        object.__setattr__(self, "_info", info)  # once: each step asks for it
+
+    @property
+    def info(self) -> ModelInfo:
+        """As given."""
+        return self._info
 
     def with_settings(self, settings: ModelSettings) -> "ScriptedModel":
         """The same script; the settings stand in the record, and change nothing of it."""
