@@ -12,15 +12,19 @@ from clew import (
     AlreadyRuledError,
     ConfigError,
     File,
+    Held,
     Image,
+    Interrupted,
     Limits,
     MemoryStore,
     Question,
     SqliteStore,
     StaleApprovalError,
     answer,
+    batch,
     cancel,
     list_runs,
+    open_run,
     pending_approvals,
     read,
     resume,
@@ -31,7 +35,9 @@ from clew import (
     submit,
     tool,
 )
+from clew.core.events import Stop
 from clew.core.interfaces import Base
+from clew.core.journal import Journal
 from clew.guards import Provenance
 from clew.stores import RunBusyError
 from clew.stores.locks import claim, release_quietly
@@ -290,3 +296,67 @@ async def test_a_request_sent_again_comes_to_what_its_run_went_on_to_with_more_s
         == "Done."
     )
     assert await first(long) == "Done."
+
+
+# ---------------------------------------------------------------------- a cancelled run stays ended
+
+
+@pytest.mark.parametrize(("one", "speak"), WAYS[:2])
+async def test_a_word_that_is_said_again_revives_no_cancelled_run(one: Agent, speak: Speak) -> None:
+    store = MemoryStore()
+    await run(one, "Do it.", store=store, run_id="r")
+    await speak("one", store=store)
+    await cancel("r", why="enough", store=store)
+    ended = await speak("one", store=store, agent=one)
+    assert isinstance(ended, Interrupted)
+    length = len(await read("r", store=store))
+    for _ in range(2):
+        assert await speak("one", store=store, agent=one) == ended
+    assert len(await read("r", store=store)) == length
+    assert (await resume(one, "r", store=store)).status == "answered"  # who says so goes on
+
+
+async def test_who_says_what_came_of_a_call_of_a_cancelled_run_revives_it_not() -> None:
+    script = [act("lose"), act("pay", amount=5), say("Done.")]
+    store, one = MemoryStore(), agent("lose").replace(model=ScriptedModel(script))
+    assert (await run(one, "Do it.", store=store, run_id="r")).status == "held"
+    await cancel("r", store=store)
+    assert (await resume(one, "r", store=store)).status == "interrupted"
+    for _ in range(2):
+        ended = await settle("r:1.1", done=True, store=store, agent=one)
+        assert (ended.status, ended.unknown) == ("interrupted", ())
+
+
+async def test_a_start_or_a_request_that_is_sent_again_revives_no_cancelled_run() -> None:
+    store, one = MemoryStore(), agent("pay", amount=5)
+
+    async def started() -> object:
+        return await (await start(one, "Pay.", run_id="r", store=store)).wait()
+
+    async def asked() -> object:
+        return await run(one, "Pay.", session="s", request="1", store=store)
+
+    async def in_a_batch() -> object:
+        return (await batch(one, ["Pay."], name="b", store=store))[0]
+
+    for again in (started, asked, in_a_batch):
+        held = await again()
+        assert isinstance(held, Held)
+        await cancel(held.run_id, why="enough", store=store)
+        ended = await resume(one, held.run_id, store=store)
+        assert isinstance(ended, Interrupted), again
+        for _ in range(2):
+            assert await again() == ended, again
+
+
+async def test_a_start_that_is_sent_again_does_not_retry_what_broke_its_workers() -> None:
+    """Whoever resumes it, or says something new, does."""
+    store, one = MemoryStore(), agent("pay", amount=5)
+    await run(one, "Pay.", store=store, run_id="r")
+    async with open_run(one, run_id="r", store=store):
+        pass
+    journal = await Journal.open(store, "r")
+    await journal.record(Stop("failed", "set aside: it broke", code="set_aside"))
+    again = await start(one, "Pay.", run_id="r", store=store)
+    assert (await again.wait()).status == "failed"
+    assert (await resume(one, "r", store=store)).status == "held"

@@ -94,6 +94,16 @@ class OpenRun(Generic[A_co]):
                 await self._journal.record(Changed(self._agent.spec))
             return await drive(self._agent, self._journal)
 
+    async def until_stop(self) -> Result[A_co]:
+        """As `go_on` without a message, for what may be a repetition: it takes back no end.
+
+        A run that was cancelled stays so, and one that was set aside, unless a word waits for it.
+        """
+        async with self._working:
+            if is_set_aside(self.record.stop) and await self._journal.store.inbox(self.run_id):
+                await self._journal.record(Changed(self._agent.spec))
+            return await drive(self._agent, self._journal)
+
     async def _answer_queued(self) -> None:
         """Take what was posted before, and answer the words that wait by now."""
         await self._journal.receive()

@@ -14,10 +14,11 @@ import anyio
 from msgspec.structs import replace
 
 from clew.agent.agent import A_co, Agent, D
-from clew.agent.api import resume
 from clew.agent.foreign import ForeignRunError
 from clew.agent.labels import check_by, load_of
+from clew.agent.open_run import open_run
 from clew.agent.result import Result
+from clew.agent.streaming.tasks import join
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.events import Ruling, Settled, encode
 from clew.core.inbox import encode_message, words_in
@@ -132,7 +133,13 @@ async def _go_on(
     root = await root_of(store, record)
     for left in reversed(range(_TRIES)):
         try:
-            return await resume(agent, root, store=store, accept_change=accept_change, deps=deps)
+            if (joined := await join(root, store, None, None)) is not None:
+                return await joined.wait()
+            opening = open_run(
+                agent, run_id=root, store=store, accept_change=accept_change, deps=deps
+            )
+            async with opening as opened:
+                return await opened.until_stop()  # the word may be a repetition
         except RunBusyError as error:
             if not left or not await store.inbox(record.run_id):
                 message = (

@@ -111,7 +111,8 @@ async def _begin(
         work = partial(_talk, agent, key, store, words, options)
         if not talks:
             asked = {**options, "goal": goal if record is None else None}
-            work = partial(_work, agent, key, store, words, asked)
+            repeated = goal is not None and record is not None
+            work = partial(_work, agent, key, store, words, asked, repeated=repeated)
         task = RunTask(key, work)
     try:
         await task.opened_or_raise()
@@ -139,12 +140,16 @@ async def _work(
     words: tuple[Question, str],
     options: dict[str, Any],
     begun: Begun,
+    *,
+    repeated: bool,
 ) -> Result[T]:
-    """Begin a run, or go on with one, once it is our turn."""
+    """Begin a run, or go on with one, once it is our turn; `repeated` is a goal that it answers."""
     if options["goal"] is None and is_taken(key):
         begun()
     async with open_run(agent, run_id=key[1], store=store, **options) as run:
         begun()
+        if repeated:
+            return await run.until_stop()
         return await run.go_on(words[0], request=words[1])
 
 
