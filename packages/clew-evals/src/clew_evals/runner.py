@@ -28,7 +28,7 @@ from clew_evals.measures import PassCount
 from clew_evals.outcome import About, Outcome
 from clew_evals.plan import Plan, Trial
 from clew_evals.results import Results, Row, has_evaluation, plan_record
-from clew_evals.trial import settle
+from clew_evals.trial import check_attachments, settle
 from clew_evals.world import quiet
 
 AT_ONCE: Final = 8
@@ -107,8 +107,9 @@ async def evaluate(
     trials = plan.trials(only, first)
     absent = await ready(plan)
     rows = _rows(plan, results)
+    check_attachments(left := todo(trials, rows), plan)
     if foresee is not None:
-        foresee(estimate(plan, trials, todo(trials, rows), rows, absent))
+        foresee(estimate(plan, trials, left, rows, absent))
     store = _store(results)
     try:
         if plan.judge is not None:  # before the file says that its word counts there
@@ -135,7 +136,8 @@ async def foreseen(
     trials = plan.trials(only, first)
     absent = await ready(plan)
     rows = _rows(plan, results)
-    return estimate(plan, trials, todo(trials, rows), rows, absent)
+    check_attachments(left := todo(trials, rows), plan)
+    return estimate(plan, trials, left, rows, absent)
 
 
 def _store(results: str | Path) -> SqliteStore:

@@ -1,12 +1,13 @@
 """One trial: its record begun or taken up, taken to its end, and what became of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-from clew import Agent, ModelError, Question, ReplayError, Trajectory
+from clew import Agent, ConfigError, ModelError, Question, ReplayError, Trajectory
+from clew.agent.question import check_takes, question_parts
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.core.events import Status, StopCode
 from clew.core.journal import load
@@ -70,6 +71,21 @@ async def settle(trial: Trial, plan: Plan, store: Store) -> Row:
     except ModelError as error:
         return await _missed(trial, store, f"the judge: {error}")
     return await _scored(trial, plan, agent, records, store, judgement, reward)
+
+
+def check_attachments(trials: Iterable[Trial], plan: Plan) -> None:
+    """Raise `ConfigError` where what goes with a case is not there, or its model cannot take it."""
+    asked = {
+        (trial.case.id, trial.configuration.name): trial
+        for trial in trials
+        if trial.case.attachments
+    }
+    for trial in asked.values():
+        try:
+            parts = question_parts("the question", _question(trial, plan))
+            check_takes(trial.configuration.agent, parts)
+        except ConfigError as error:
+            raise ConfigError(f"case {trial.case.id}: {error}") from error
 
 
 def _question(trial: Trial, plan: Plan) -> Question:

@@ -12,8 +12,9 @@ from clew.testing import ScriptedModel
 from clew.testing.models import say
 from clew_evals.dataset import read_dataset
 from clew_evals.plan import Configuration, Plan
-from clew_evals.runner import evaluate
+from clew_evals.runner import evaluate, foreseen
 from clew_evals.world import World
+from tests.toolbox.odd_files import ODD, WHY, make
 
 pytestmark = pytest.mark.anyio
 
@@ -57,6 +58,39 @@ async def test_each_run_is_asked_with_them(tmp_path: Path, votes: int) -> None:
         done = await evaluate(plan, tmp_path / "runs.sqlite")
         assert [outcome.passed for outcome in done.outcomes] == [True]
     assert model.asked == ["True Meet at noon."] * votes
+
+
+@dataclass
+class Blind(Looking):
+    """It is shown nothing."""
+
+    info = ModelInfo("blind:test", priced=True, takes=frozenset())
+
+
+async def test_a_model_that_sees_nothing_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    seeing, blind = Agent(Looking()), Agent(model := Blind())
+    plan = Plan(
+        name="files",
+        world=World("files", tuple(read_dataset(written(tmp_path, "map.png"))), folder=tmp_path),
+        configurations=[Configuration("seeing", seeing), Configuration("blind", blind)],
+    )
+    why = "case a: blind:test takes no pictures of the type image/png: give it a text"
+    for do in (foreseen, evaluate):
+        with pytest.raises(ConfigError, match=why):
+            await do(plan, tmp_path / "runs.sqlite")
+    assert model.asked == []
+    done = await evaluate(plan, tmp_path / "runs.sqlite", only=["seeing"])
+    assert done.complete
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_case_names_no_odd_file(tmp_path: Path, what: str) -> None:
+    make(what, tmp_path)
+    with pytest.raises(ConfigError, match=r"cases\.jsonl:1: ") as caught:
+        read_dataset(written(tmp_path, f"{what}.png"))
+    outside = f"{what}.png is not in the folder"
+    assert WHY[what] in str(caught.value) or outside in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

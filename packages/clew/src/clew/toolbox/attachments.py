@@ -1,5 +1,6 @@
 """Files that go with a question, each as what it is."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -53,7 +54,8 @@ def _inside(folder: Path, path: Path) -> Path:
         real = file.resolve()
         inside = real.is_relative_to(folder.resolve())
     except (OSError, RuntimeError) as error:  # a link to itself
-        raise ConfigError(f"{file} cannot be attached: {error}") from error
+        why = os.strerror(errno.ELOOP) if isinstance(error, RuntimeError) else error.strerror
+        raise ConfigError(f"{file} cannot be attached: {why}") from error
     if not inside:
         raise ConfigError(f"{path} is not in the folder {folder}: put the file there")
     return real
