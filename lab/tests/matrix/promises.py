@@ -972,8 +972,18 @@ def process_memory(o: Outcome) -> Iterator[str]:
     "agents.name",
     "agents.description",
     "agents.file",
+    "agents.attachments",  # test_attachments.py has what is handed on
     name="agents",
-    values={"agents": [{"name": "helper", "description": "Helps to send.", "file": "helper.toml"}]},
+    values={
+        "agents": [
+            {
+                "name": "helper",
+                "description": "Helps to send.",
+                "file": "helper.toml",
+                "attachments": True,
+            }
+        ]
+    },
     script=Script(acts="helper", argument="task"),
     files={"helper.toml": {"tools": ["tests.matrix.parts:send"], "screens": []}},
     named=("helper",),

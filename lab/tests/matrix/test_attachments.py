@@ -260,6 +260,31 @@ async def test_what_goes_with_a_case(part: str, wire_name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("attachments", ["true", "false"])
+async def test_an_agent_file_hands_them_on(attachments: str, part: str, tmp_path: Path) -> None:
+    look = Say("", [("look", '{"task": "Say what it is."}')])
+    with OpenAIServer([look, Say("Seen."), Say("It is that.")]) as opened:
+        model = f'model = "openai:some-model"\n[connection]\nbase_url = "{opened.base_url}"\n'
+        (tmp_path / "look.toml").write_text(model)
+        (file := tmp_path / "agent.toml").write_text(
+            f'{model}[[agents]]\nname = "look"\ndescription = "Looks."\nfile = "look.toml"\n'
+            f"attachments = {attachments}\n"
+        )
+        agent, _ = await agent_named(str(file))
+        await run(agent, ["What is it?", PARTS[part]], store=MemoryStore())
+        for each in (agent, cast("Any", agent.tools[0]).run.agent):
+            await cast("Endpoint", each.engine.model).close()
+        asked = opened.requests[1].body
+        assert "Say what it is." in json.dumps(asked)
+        if attachments == "true":
+            check_wire(part, WIRES["chat"], asked)
+        else:
+            assert '"data:' not in json.dumps(asked)
+            assert "input_audio" not in json.dumps(asked)
+            assert PARTS[part].text not in json.dumps(asked)
+
+
+@pytest.mark.parametrize("part", PARTS)
 async def test_an_agent_file_is_asked_with_it(part: str, tmp_path: Path) -> None:
     with OpenAIServer([Say("Seen.")]) as opened:
         (file := tmp_path / "agent.toml").write_text(

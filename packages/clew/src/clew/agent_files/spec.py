@@ -226,6 +226,7 @@ class AgentTable(FileTable, frozen=True):
     name: str
     description: str
     file: str
+    attachments: bool = False
 
 
 class McpAuthTable(FileTable, frozen=True):

@@ -78,7 +78,10 @@ def other_agent(each: AgentTable, spec: Spec, make: Callable[[Spec], Agent[Any]]
     Raises `ConfigError` where the files lead round in a circle.
     """
     inner = inner_spec(each.name, each.file, spec)
-    return delegate(make(inner), name=each.name, description=each.description, origin=origin(inner))
+    return delegate(
+        make(inner), name=each.name, description=each.description, origin=origin(inner),
+        attachments=each.attachments,
+    )  # fmt: skip
 
 
 def _server_tools(spec: Spec, model: Model | None) -> Iterator[tuple[TomlPath, list[AnyTool]]]:
