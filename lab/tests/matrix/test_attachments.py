@@ -272,7 +272,8 @@ async def test_an_agent_file_hands_them_on(attachments: str, part: str, tmp_path
         )
         agent, _ = await agent_named(str(file))
         await run(agent, ["What is it?", PARTS[part]], store=MemoryStore())
-        for each in (agent, cast("Any", agent.tools[0]).run.agent):
+        looks: Any = next(each for each in agent.tools if each.name == "look")
+        for each in (agent, looks.run.agent):
             await cast("Endpoint", each.engine.model).close()
         asked = opened.requests[1].body
         assert "Say what it is." in json.dumps(asked)
