@@ -255,4 +255,5 @@ steps = 15
 # name = "researcher"
 # description = "Finds out what the notes say about one question."
 # file = "researcher.toml"
+# attachments = true                    # it is given what a person attached
 """
