@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
-import msgspec
-
 from clew.codecs import prompt_texts
 from clew.codecs.text_codec import (
-    INVENTED,
     Grammar,
     ReadPiece,
-    StreamEnd,
     TextCodec,
     UnreadableError,
     aloud,
@@ -48,11 +44,19 @@ from clew.interfaces import (
     encode,
 )
 from clew.support.json_arguments import unfit
+from clew_code.codec.block_lines import (
+    ANSWER,
+    FENCE,
+    OBSERVATION,
+    THOUGHT,
+    BlockFilter,
+    Pieces,
+    may_show,
+)
 from clew_code.codec.code_values import CodeReader
 from clew_code.codec.fenced_answers import is_answer, is_labelled, is_text
 from clew_code.codec.functions import (
     function_name,
-    is_program,
     lone_call,
     runs_code,
     signature,
@@ -63,78 +67,16 @@ LABELS: Final = prompt_texts.Labels(
     (("thought", "thought"), ("answer", "final"), ("observation", "observation"))
 )
 
-_OBSERVATION: Final = re.compile(r"[\s*_#>]{0,12}observation[\s*_\d]{0,8}:", re.IGNORECASE)
-_ANSWER: Final = re.compile(r"[\s*_#>]{0,12}(?:final )?answer[*_]{0,3}:[*_]{0,3}", re.IGNORECASE)
-_THOUGHT: Final = re.compile(r"\s{0,8}[*_]{0,3}thought[*_]{0,3}:[*_]{0,3}", re.IGNORECASE)
-_FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,20})[ \t]{0,3}([\w+-]{0,20})[ \t]{0,8}\r?")
 _CODE: Final = re.compile(
     r"\s{0,8}[*_]{0,3}(?:code|action)[*_]{0,3}:[*_]{0,3}\s{0,8}", re.IGNORECASE
 )
-_NEXT_LABELS: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
-"""What begins a line that is no Python any more: small models forget to close the fence."""
-_TRIES: Final = 3
 _TAGS: Final = ("execute", "code", "python")
-_HELD: Final = "observation"
 _LABEL: Final = "Thought: "
 """How a thought begins in the prompt, and so in the grammar: one that differs misleads a model."""
 
 _EMPTY: Final = "the reply was empty"
 _UNCLOSED: Final = "code fence not closed"
 _FENCED: Final = "answer taken out of a code fence"
-_AFTER: Final = "text behind the block dropped"
-
-
-class Pieces(msgspec.Struct):
-    """A reply taken apart by lines: prose, then one block of code or an answer."""
-
-    prose: list[str] = []
-    code: list[str] = []
-    coded: bool = False
-    """Whether there is a block."""
-    answer: list[str] | None = None
-    fence: str = ""
-    """The open fence, or ""."""
-    language: str = ""
-    """What stands behind the fence that began the block."""
-    over: bool = False
-    """Whether what counts has ended: what follows is dropped."""
-    dropped: str = ""
-    tries: int = 0
-
-    def take(self, line: str) -> None:
-        """The next line."""
-        if self.over:
-            self.dropped = self.dropped or (_AFTER if line.strip() else "")
-        elif self.fence and self.answer is None:
-            self._code(line)
-        elif not self.fence and _OBSERVATION.match(line):
-            self.over, self.dropped = True, INVENTED
-        elif self.answer is not None:
-            fence = _FENCE.fullmatch(line)
-            if fence is not None:  # an answer may show code: labels within that are none
-                self.fence = "" if self.fence else fence[1]
-            self.answer.append(line)
-        elif (fence := _FENCE.fullmatch(line)) is not None:
-            self.fence, self.language, self.coded = fence[1], fence[2], True
-        elif (fence := _ANSWER.match(line)) is not None:
-            self.answer = [line[fence.end() :]]
-        else:
-            self.prose.append(line)
-
-    def _code(self, line: str) -> None:
-        fence = _FENCE.fullmatch(line)
-        if fence is not None and not fence[2] and len(fence[1]) >= len(self.fence):
-            self.fence, self.over = "", True
-        elif line.startswith(_NEXT_LABELS) and self._is_complete():
-            self.over, self.dropped = True, _AFTER
-            self.code = ["\n".join(self.code).rstrip()]
-        else:
-            self.code.append(line)
-
-    def _is_complete(self) -> bool:
-        """Whether the code so far is a program, which is looked at a few times only."""
-        self.tries += 1
-        return self.tries <= _TRIES and is_program("\n".join(self.code))
 
 
 @dataclass(frozen=True)
@@ -198,27 +140,12 @@ class Code(TextCodec):
 
     def stream_filter(self, show: Callable[[str], None]) -> OnText:
         """Show everything up to the end of the block, or an invented observation."""
-        pieces, end, line = Pieces(), StreamEnd(), ""
-
-        def take(text: str) -> bool:
-            nonlocal line
-            for piece in text.splitlines(keepends=True):
-                if pieces.over:
-                    end.passed(len(piece))
-                    continue
-                before, line = line, line + piece
-                if visible := _visible(pieces, before, piece):
-                    show(visible)
-                line = "" if line.endswith("\n") else line
-                _settle(pieces, end)
-            return end.ended
-
-        return take
+        return BlockFilter(show).take
 
     def value_reader(self, prompt_spec: PromptSpec) -> ReadPiece:
         """The program that a block is, or the answer, as it arrives."""
         pieces = Pieces()
-        return CodeReader(prompt_spec, pieces, _ANSWER, partial(_may_show, pieces)).feed
+        return CodeReader(prompt_spec, pieces, ANSWER, partial(may_show, pieces)).feed
 
     def layout(self) -> prompt_texts.Syntax:
         return prompt_texts.Syntax(
@@ -250,45 +177,8 @@ def _pieces(text: str) -> Pieces:
 
 def _prose(pieces: Pieces) -> str:
     text = "\n".join(pieces.prose).strip()
-    label = _THOUGHT.match(text)
+    label = THOUGHT.match(text)
     return text if label is None else text[label.end() :].strip()
-
-
-def _settle(pieces: Pieces, end: StreamEnd) -> None:
-    """Tell the stream's end of what has come, once all that counts has.
-
-    Prose is what begins the reply and no label announces.
-    """
-    if pieces.over:
-        text = "\n".join(pieces.prose).strip()
-        end.prose = bool(text) and _THOUGHT.match(text) is None
-    if pieces.dropped == INVENTED:
-        end.invented()
-
-
-def _visible(pieces: Pieces, before: str, piece: str) -> str:
-    """What can be shown of a stream with a further piece, with what was held back of its line."""
-    if pieces.over:
-        return ""
-    line, ended = before + piece, piece.endswith("\n")
-    held = "" if _may_show(pieces, before) else before
-    if ended:
-        pieces.take(line.rstrip("\r\n"))
-    invented = bool(pieces.dropped)
-    return held + piece if not invented and (ended or _may_show(pieces, line)) else ""
-
-
-def _may_show(pieces: Pieces, line: str) -> bool:
-    """Whether the beginning of a line can be shown: it begins no observation, nor ends a block."""
-    if not line:
-        return True
-    if pieces.fence:
-        return not (
-            line.startswith(_NEXT_LABELS) or any(word.startswith(line) for word in _NEXT_LABELS)
-        )
-    word = line.lstrip(" \t*_#>").lower()
-    begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
-    return not (begun or _OBSERVATION.match(line))
 
 
 def _thought_line(thought: str) -> str:
@@ -298,7 +188,7 @@ def _thought_line(thought: str) -> str:
 def _inert(text: str) -> str:
     """A thought with `| ` before each line that would be read as something else."""
     lines = text.split("\n")
-    special = (_OBSERVATION.match, _ANSWER.match, _FENCE.fullmatch)
+    special = (OBSERVATION.match, ANSWER.match, FENCE.fullmatch)
     return "\n".join(f"| {line}" if any(one(line) for one in special) else line for line in lines)
 
 
