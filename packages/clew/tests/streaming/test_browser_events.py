@@ -162,7 +162,9 @@ async def test_whoever_comes_back_misses_and_repeats_nothing(store: str, tmp_pat
     assert len({number for number, _, _ in every}) == len(every)
     for number, seen in enumerate(every):
         _, rest = await told(follow("back", after=seen[0], store=where))
-        assert rest == every[number + 1 :]
+        first = [kind for _, kind, _ in rest[:1]]
+        assert first in ([], ["Withdrawn"], ["Result"])  # what it showed may not stand
+        assert [each for each in rest if each[1] != "Withdrawn"] == every[number + 1 :]
 
 
 async def test_the_answer_comes_in_pieces_and_a_typed_one_in_parts() -> None:

@@ -1,7 +1,9 @@
 """Words of an answer stand, or are withdrawn: by a call, a refusal, a reply that breaks off."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from typing import Any, Final
 
 import anyio
@@ -245,3 +247,34 @@ async def test_whoever_follows_the_record_is_told_of_no_words() -> None:
     later = [item async for item in follow("r", store=store)]
     assert later == [item for item in live if isinstance(item, Entry)]
     assert json.dumps(Withdrawn().to_json()) == '{"event": "withdrawn"}'
+
+
+async def test_whoever_comes_while_a_reply_does_is_told_all_of_its_words() -> None:
+    begun, go = anyio.Event(), anyio.Event()
+
+    class Slow(ScriptedModel):
+        async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+            assert on_text is not None
+            on_text("It is ")
+            begun.set()
+            await go.wait()
+            on_text("there.")
+            return Reply(text="It is there.")
+
+    store = MemoryStore()
+    first = await start(Agent(Slow([])), "Where?", store=store, run_id="r")
+    await begun.wait()
+    for after in (0, 1):
+        late = follow("r", after=after, store=store)
+        told = [await anext(late) for _ in range(3 - after)][1 - after :]
+        assert told == [Withdrawn(), Token("It is ", "answer")]
+        await late.aclose()
+    again = follow("r", after=1, store=store)
+    back = again.sse()
+    assert "Withdrawn" in await anext(back)
+    go.set()
+    rest = [line async for line in back]
+    assert [re.findall("event: (.*)", line)[0] for line in rest] == ["Token", "Token", "Result"]
+    async with aclosing(follow("r", after=1, store=store).sse()) as over:
+        assert [line.split("\n")[1] async for line in over] == ["event: Result"]
+    assert standing([item async for item in first]) == "It is there."

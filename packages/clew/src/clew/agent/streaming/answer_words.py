@@ -4,6 +4,8 @@ A native reply is told as the answer while it comes: that it calls a tool shows 
 text. A reply may break off, and an answer may be refused.
 """
 
+import itertools
+import threading
 from collections.abc import Callable
 
 from clew.agent.streaming.items import LiveItem, Token, Withdrawn
@@ -15,29 +17,43 @@ class AnswerWords:
 
     def __init__(self, show: Callable[[LiveItem], None]) -> None:
         self._show = show
-        self._words: list[str] = []
-        self.told = False
+        self._told: list[tuple[str, str]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def told(self) -> bool:
+        """Whether any words stand."""
+        return bool(self._told)
 
     def say(self, text: str, path: tuple[str, ...] = ()) -> None:
         """Tell words, by their place in the answer."""
-        if not path:
-            self._words.append(text)
-        self.told = True
-        self._show(Token(text, ".".join(("answer", *path))))
+        field = ".".join(("answer", *path))
+        with self._lock:
+            self._told.append((field, text))
+            self._show(Token(text, field))
 
     def withdraw(self) -> None:
         """What was told is no answer."""
-        if self.told:
-            self._words.clear()
-            self.told = False
-            self._show(Withdrawn())
+        with self._lock:
+            if self._told:
+                self._told.clear()
+                self._show(Withdrawn())
 
     def end(self, answer: Json) -> None:
         """The answer as it was read: the rest of a text is told; without one nothing stands."""
+        told = "".join(text for field, text in self._told if field == "answer")
         if answer is None:
             self.withdraw()
-        elif isinstance(answer, str) and (told := "".join(self._words)).strip() != answer.strip():
+        elif isinstance(answer, str) and told.strip() != answer.strip():
             if not answer.startswith(told):
                 self.withdraw()
                 told = ""
             self.say(answer[len(told) :])
+
+    def tell(self, show: Callable[[LiveItem], None]) -> None:
+        """Tell the words that stand to somebody who comes now, and may have seen some of them."""
+        with self._lock:
+            if self._told:
+                show(Withdrawn())
+            for field, pieces in itertools.groupby(self._told, lambda each: each[0]):
+                show(Token("".join(text for _, text in pieces), field))

@@ -53,7 +53,7 @@ class BrowserEvents:
     """
 
     def __init__(self, run_id: str, store: Where, *, words: bool) -> None:
-        self._run_id, self._store, self._words = run_id, store, words
+        self._run_id, self._store, self.words = run_id, store, words
         self._tools: dict[tuple[str, str], str] = {}
         """The tools of calls, by the ids of their runs and their keys."""
 
@@ -65,7 +65,7 @@ class BrowserEvents:
                 return None
             return "Nested", {"event": "nested", "path": [*item.path], "item": below}
         if isinstance(item, Token | Partial | Withdrawn):
-            told = self._words and _is_of_answer(item)
+            told = self.words and _is_of_answer(item)
             return (type(item).__name__, item.to_json()) if told else None
         if isinstance(item, Idle | Dropped):
             return type(item).__name__, item.to_json()

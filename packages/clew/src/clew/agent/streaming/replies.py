@@ -84,7 +84,9 @@ class ReplyReader:
         self._read: ReadPiece | None = None
         if isinstance(codec, ReadsValues):
             self._read = codec.value_reader(agent.engine.prompt_spec)
-        self._words = AnswerWords(show)
+        self.words = AnswerWords(show)
+        self.offered: Json = None
+        """The answer that was read in it."""
         self._raw = RawText(show)
         self._written: list[ValuePiece] = []
         """What was read of the last piece."""
@@ -140,14 +142,14 @@ class ReplyReader:
         """Text of a native reply: the answer, unless a call stands beside it."""
         if self._called:
             self._show(Token(piece, "thought"))
-        elif self._words.told:
-            self._words.say(piece)
+        elif self.words.told:
+            self.words.say(piece)
         else:
             self._ahead += piece
             begun = self._ahead.lstrip()
             held = self._may_call and begun.startswith(_CALL_LIKE)
             if begun.strip("`") and not held:
-                self._words.say(self._ahead)
+                self.words.say(self._ahead)
                 self._ahead = ""
 
     def _tell(self, piece: ValuePiece) -> None:
@@ -173,24 +175,20 @@ class ReplyReader:
         self.began = True
         if self._talks and not self._called:
             self._called = True
-            self._words.withdraw()
+            self.words.withdraw()
         if (value := self._calls.get(index)) is None:
             inner = ("answer",) if name == FINISH else ()
             value = self._calls[index] = _Value(name, inner, len(self._calls) + 1)
         self._feed(value, piece)
 
-    def end(self, thought: Thought | None) -> Json:
-        """The reply is there as it was read, or does not come: say how each value ended.
-
-        Returns the answer whose words stand; None where none do.
-        """
-        answer = self._offered(thought)
-        if answer is None and self._text is None:
+    def end(self, thought: Thought | None) -> None:
+        """The reply is there as it was read, or does not come: say how each value ended."""
+        self.offered = self._offered(thought)
+        if self.offered is None and self._text is None:
             self._raw.release()
         self._end_values(thought)
-        if answer is None or not self._typed:  # of a typed one, no rest is held back
-            self._words.end(answer)
-        return answer if self._words.told else None
+        if self.offered is None or not self._typed:  # of a typed one, no rest is held back
+            self.words.end(self.offered)
 
     def _end_values(self, thought: Thought | None) -> None:
         actions = () if thought is None else thought.actions
@@ -229,7 +227,7 @@ class ReplyReader:
         inside = len(value.inner)
         for path, text in texts:
             if value.tool == FINISH and path[:inside] == value.inner:
-                self._words.say(text, path[inside:])
+                self.words.say(text, path[inside:])
         if reader.broken or not self._shows(value) or reader.closed:
             return
         grown = reader.length - value.length

@@ -25,9 +25,10 @@ from clew.agent.streaming.items import (
     PartialCall,
     StreamItem,
     Token,
+    Withdrawn,
 )
 from clew.agent.streaming.tasks import RunTask, task_of
-from clew.agent.streaming.work import Work, look, work_on
+from clew.agent.streaming.work import AT_WORK, Work, look, work_on
 from clew.core.events import Entry, encode
 from clew.core.interfaces import Store
 from clew.core.journal import load
@@ -40,6 +41,8 @@ from clew.support.errors import ClewError, ConfigError
 
 _LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
 _WAIT: Final = 1.0  # the same where it does, and that may get lost
+_FORGET: Final = f"event: Withdrawn\ndata: {encode(Withdrawn().to_json()).decode()}\n\n"
+"""What comes first to whoever comes back: words that were told before may not stand."""
 
 
 class Stream(Generic[A_co]):
@@ -144,6 +147,7 @@ class Stream(Generic[A_co]):
         return self._sse(browser)
 
     async def _sse(self, browser: BrowserEvents | None) -> AsyncGenerator[str]:
+        returns = browser is not None and browser.words and self._after[0] > 0
         async with self:
             try:
                 async for item in self:
@@ -153,7 +157,9 @@ class Stream(Generic[A_co]):
                         event = await browser.event_of(item)
                     if event is not None:
                         data = encode(event[1]).decode()
-                        yield f"id: {self.position}\nevent: {event[0]}\ndata: {data}\n\n"
+                        told = f"id: {self.position}\nevent: {event[0]}\ndata: {data}\n\n"
+                        yield _FORGET + told if returns and event[0] != "Result" else told
+                        returns = False
             except ClewError as error:
                 data = encode({"error": message_of(error)}).decode()
                 yield f"event: Error\ndata: {data}\n\n"
@@ -239,6 +245,8 @@ class Stream(Generic[A_co]):
         followers.add(key, self._follower)
         weakref.finalize(self, followers.remove, key, self._follower).atexit = False
         look()
+        for work in list(AT_WORK):
+            work.tell(key, self._follower)
         return key
 
     async def _read(self, opened: Store, stuck: Waiting | None) -> bool:

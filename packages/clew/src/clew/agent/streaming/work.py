@@ -6,12 +6,13 @@ that is all. A run below another one shows what it does to those who follow that
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from clew.agent.streaming.followers import FOLLOWERS, Key
-from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token, Withdrawn
+from clew.agent.streaming.followers import FOLLOWERS, Follower, Key
+from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token
 from clew.agent.streaming.replies import ReplyReader
 from clew.core.events import Entry, Json, Stop, Thought
 from clew.core.interfaces import Listener, Progress
@@ -31,8 +32,8 @@ class Work(msgspec.Struct, eq=False):
     followed: bool = False
     reply: ReplyReader | None = None
     """The reply under way."""
-    offered: Json = None
-    """The answer whose words were told; None where none stand."""
+    ended: ReplyReader | None = None
+    """The reply before it, whose answer may be refused yet."""
 
     @property
     def run_id(self) -> str:
@@ -100,19 +101,29 @@ class Work(msgspec.Struct, eq=False):
         if isinstance(event, Thought):
             self._end_reply(event)
         elif isinstance(event, Stop):
-            self._withdraw(entry.seq - 1, unless=event.answer)
+            self._withdraw(unless=event.answer)
         self._show(entry, entry.seq)
 
     def _end_reply(self, thought: Thought | None) -> None:
         reply, self.reply = self.reply, None
         if reply is not None:
-            self.offered = reply.end(thought)
+            reply.end(thought)
+            self.ended = reply
 
-    def _withdraw(self, seq: int, unless: Json = None) -> None:
+    def _withdraw(self, unless: Json = None) -> None:
         """Withdraw the words of an answer that was not taken; `unless` is the one that was."""
-        offered, self.offered = self.offered, None
-        if offered not in (None, unless):
-            self._show(Withdrawn(), seq)
+        reply, self.ended = self.ended, None
+        if reply is not None and (unless is None or reply.offered != unless):
+            reply.words.withdraw()
+
+    def tell(self, key: Key, follower: Follower) -> None:
+        """Tell who follows a run from now on the words that stand, in it or in one below."""
+        if (reply := self.reply or self.ended) is None:
+            return
+        seq = len(self.journal.trajectory)
+        for work, path in self.chain():
+            if work.key == key:
+                reply.words.tell(partial(follower.put, path, seq))
 
     def _show(self, item: Entry | LiveItem, seq: int) -> None:
         for work, path in self.chain():
@@ -142,7 +153,7 @@ class Work(msgspec.Struct, eq=False):
     def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
         """What takes the pieces of a reply."""
         self._end_reply(None)
-        self._withdraw(len(self.journal.trajectory))
+        self._withdraw()
         reply = self.reply = self._reader()
 
         def take(piece: str) -> bool:
