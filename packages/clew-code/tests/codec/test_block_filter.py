@@ -68,6 +68,8 @@ LINES: Final = st.lists(
 
 @given(LINES, st.lists(st.integers(0, 200), max_size=6))
 @example("obs", [1])
+@example("\xa0observation: so", [])
+@example("ob\u017fervation: so", [])
 @example(" " * 70 + "end", [])
 @example("```python\nx = 1\nThought: y\nx", [15])
 def test_what_is_shown_does_not_depend_on_the_pieces(text: str, places: list[int]) -> None:

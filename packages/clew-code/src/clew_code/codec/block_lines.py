@@ -21,6 +21,7 @@ _NEXT_LABELS: Final = ("Thought:", "Answer:", "Final Answer:", "Observation:")
 """What begins a line that is no Python any more: small models forget to close the fence."""
 _TRIES: Final = 3
 _HELD: Final = "observation"
+_LEADING: Final = re.compile(r"^[\s*_#>]+")
 _MARKS: Final = 12
 """Behind more marks than these no label stands."""
 _AFTER: Final = "text behind the block dropped"
@@ -89,9 +90,10 @@ def may_show(pieces: Pieces, line: str) -> bool:
         return not (
             line.startswith(_NEXT_LABELS) or any(word.startswith(line) for word in _NEXT_LABELS)
         )
-    word = line.lstrip(" \t*_#>").lower()
+    word = _LEADING.sub("", line, count=1)
     if len(line) - len(word) > _MARKS:
         return True
+    word = word.casefold()
     begun = _HELD.startswith(word) or re.fullmatch(r"observation[\s*_\d]{0,8}", word)
     return not (begun or OBSERVATION.match(line))
 
