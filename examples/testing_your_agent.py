@@ -47,7 +47,7 @@ def main() -> None:
     result = ask(ScriptedModel(script, plan=[book_green]))  # all that the request calls for
     assert (result.answer, result.steps, BOOKED["green"]) == ("the green room", 3, 1)
     plain = ScriptedModel([look, book_green, finish("the green room")])
-    stops = []
+    stops = list[str]()
     for seed in range(20):
         BOOKED.clear()
         stops.append(ask(FaultyModel(plain, seed=seed, rate=0.5)).status)

@@ -21,6 +21,7 @@ from clew.guards import Provenance
 from clew.interfaces import OnText, Prompt, Reply
 from clew.testing import ScriptedModel, act, acts, say
 from tests.patience import PATIENCE
+from tests.type_checkers import CHECKERS
 
 fastapi = pytest.importorskip("fastapi", reason="the extra tests of the lab brings it")
 import uvicorn  # noqa: E402 - what is not there is skipped first
@@ -29,9 +30,22 @@ PAGE = Path(__file__).parents[2] / "docs" / "streams.md"
 USER = {"x-user": "ada"}
 
 
+def source() -> str:
+    """The page's program."""
+    (text,) = re.findall(r"```python [^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    return str(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("refused", CHECKERS)
+def test_the_program_has_types_as_it_stands(refused: Any, tmp_path: Path) -> None:
+    lines, report = refused(source(), tmp_path)
+    assert lines == set(), report
+
+
 def program(**others: Any) -> dict[str, Any]:
     """What the page's program makes; `others` take the place of parts of its agent."""
-    (text,) = re.findall(r"```python [^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    text = source()
     names: dict[str, Any] = {"__name__": "web_page"}
     exec(compile(text, str(PAGE), "exec"), names)
     if others:

@@ -91,8 +91,8 @@ def test_an_agent_is_shown_a_loop_over_its_own_look_ups_or_invented_ones() -> No
     assert "search(entity=name)" in programs(examples_of(*paper_tools(TEXTS), run_code(), count=1))
     for tools in ([calc(), get_unit_price, weight], [get_unit_price, dismiss]):
         assert "print(get_unit_price(item=item))" in programs(examples_of(*tools, run_code()))
-    for tools in ([calc()], [dismiss]):
-        assert "print(weight(thing=thing))" in programs(examples_of(*tools, run_code()))
+    for other in (calc(), dismiss):
+        assert "print(weight(thing=thing))" in programs(examples_of(other, run_code()))
 
 
 def test_the_calculation_is_shown_without_programs_and_not_beside_them() -> None:

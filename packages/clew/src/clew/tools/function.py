@@ -3,7 +3,9 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
+
+import typing_extensions
 
 from clew.concurrency.tasks import Threaded
 from clew.core.events import Effect, Json, Observation, Trust, Verdict
@@ -26,21 +28,34 @@ __all__ = ["FunctionTool", "ToolOptions", "as_tool", "settings", "tool"]
 
 _OF_ATTEMPTS: Final = ("timeout", "retry", "probe")
 
+F = TypeVar("F", bound=Callable[..., Any])
+F_co = typing_extensions.TypeVar("F_co", covariant=True, default=Callable[..., Any])
+"""The function's own type; without a bound, so that tools of several types are a list of tools."""
+
+
+class _CalledAs(Generic[F_co]):
+    """What is called as its `function` is, and has the type of that."""
+
+    function: F_co
+    if TYPE_CHECKING:
+        __call__: F_co
+    else:
+
+        def __call__(self, *args: Any, **named: Any) -> Any:
+            """Call the function it was made of."""
+            return self.function(*args, **named)
+
 
 @dataclass(frozen=True, repr=False)
-class FunctionTool(Tool):
+class FunctionTool(Tool, _CalledAs[F_co]):
     """A tool made from a function, which can be called like that function."""
 
     _: KW_ONLY
-    function: Callable[..., Any] = field(compare=False)
+    function: F_co = field(compare=False)
     deps: Any = field(default=None, compare=False)
     """The type of deps that its context parameter wants; None for any, or none."""
     attaches: tuple[type, ...] = field(default=(), compare=False)
     """The kinds of attachments that its return annotation names."""
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Call the function it was made of."""
-        return self.function(*args, **named)
 
 
 class ToolOptions(TypedDict, total=False):
@@ -71,12 +86,12 @@ class ToolOptions(TypedDict, total=False):
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> FunctionTool: ...
+def tool(function: F, /) -> FunctionTool[F]: ...
 @overload
-def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def tool(**options: Unpack[ToolOptions]) -> Callable[[F], FunctionTool[F]]: ...
 def tool(
     function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
-) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
+) -> FunctionTool | Callable[[F], FunctionTool[F]]:
     """Make a tool from a typed function: `@tool`, or `@tool(effect="read", timeout=5)`.
 
     Schema and descriptions come from the signature and the docstring (Google, NumPy or Sphinx
@@ -87,15 +102,15 @@ def tool(
     if function is not None:
         return as_tool(function, options)
 
-    def decorate(decorated: Callable[..., Any]) -> FunctionTool:
+    def decorate(decorated: F) -> FunctionTool[F]:
         return as_tool(decorated, options)
 
     return decorate
 
 
-def as_tool(function: Callable[..., Any], options: ToolOptions) -> FunctionTool:
+def as_tool(original: F, options: ToolOptions) -> FunctionTool[F]:
     """The tool of a function. Raises `ConfigError`."""
-    original, function = function, as_function(function)
+    function = as_function(original)
     signature = read(function)
     inline = options.get("inline", False)
     awaited = inspect.iscoroutinefunction(function)

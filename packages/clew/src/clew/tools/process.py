@@ -22,7 +22,7 @@ from clew.core.interfaces import Tool
 from clew.deps.run_context import call_context
 from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options
-from clew.tools.function import FunctionTool, ToolOptions, settings
+from clew.tools.function import F, FunctionTool, ToolOptions, settings
 from clew.tools.run_process import SLACK, check_variables, environment, run_process
 from clew.tools.schema import checked
 from clew.tools.signature import asked_again, read
@@ -180,16 +180,14 @@ class ProcessPoolCall:
 
 
 @overload
-def process_tool(
-    target: str | Callable[..., Any], /, **options: Unpack[ProcessOptions]
-) -> FunctionTool: ...
+def process_tool(target: str, /, **options: Unpack[ProcessOptions]) -> FunctionTool: ...
 @overload
-def process_tool(
-    **options: Unpack[ProcessOptions],
-) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def process_tool(target: F, /, **options: Unpack[ProcessOptions]) -> FunctionTool[F]: ...
+@overload
+def process_tool(**options: Unpack[ProcessOptions]) -> Callable[[F], FunctionTool[F]]: ...
 def process_tool(
     target: str | Callable[..., Any] | None = None, /, **options: Unpack[ProcessOptions]
-) -> FunctionTool | Callable[[Callable[..., Any]], FunctionTool]:
+) -> FunctionTool[Any] | Callable[[Any], FunctionTool[Any]]:
     """Make a tool of a module's function that runs in a new process for every call.
 
     `@process_tool(timeout=5)` on a function of a module, or `process_tool("module:function")`.
@@ -207,7 +205,7 @@ def process_tool(
     return _make_tool(options, target)
 
 
-def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> FunctionTool:
+def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> FunctionTool[Any]:
     if "inline" in options:
         message = "a process_tool runs in a process of its own: leave inline out"
         raise ConfigError(message)
