@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Agent, ConfigError, read, submit
+from clew import Agent, ConfigError, read, submit, tool
 from clew.agent_files import (
     ForeignOriginError,
     Spec,
@@ -17,7 +17,7 @@ from clew.agent_files import (
 from clew.agent_files.fallbacks import knowing_fallbacks
 from clew.agent_files.read import explained
 from clew.agent_files.worker_agents import RecordedAgents
-from clew.core.interfaces import AgentTool
+from clew.core.interfaces import AgentTool, FallbackTool
 
 OFFLINE = 'model = "offline"\n'
 
@@ -148,6 +148,20 @@ def test_a_sub_agent_of_a_record_is_handed_to_no_other_tool(tmp_path: Path) -> N
     spec = spec.replace({"fallbacks": {"other": "calc", "ask_person": "other"}})
     assert knowing_fallbacks(spec, tools) == tools
     assert isinstance(tools["other"], AgentTool)
+
+
+def test_a_tool_of_a_function_stands_in_with_what_it_could_be_handed_to(tmp_path: Path) -> None:
+    spec = Spec(model="offline", tools=("calc",)).replace({"fallbacks": {"mine": "calc"}})
+
+    @tool
+    def mine(expression: str) -> str:
+        """Do a sum."""
+        return expression
+
+    (calc,) = make_agent(Spec(model="offline", tools=("calc",))).tools
+    stands_in = knowing_fallbacks(spec, {"mine": mine, "calc": calc})["mine"]
+    assert isinstance(stands_in, FallbackTool)
+    assert (stands_in.name, stands_in.first, stands_in.other.name) == ("mine", mine, "calc")
 
 
 def test_a_file_of_memories_adds_its_tools(tmp_path: Path) -> None:

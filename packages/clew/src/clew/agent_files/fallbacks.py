@@ -1,6 +1,7 @@
 """The table `fallbacks` of an agent file: which tool is called when another fails."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 
 import msgspec
 
@@ -38,7 +39,8 @@ def knowing_fallbacks(spec: Spec, tools: Mapping[str, AnyTool]) -> dict[str, Any
 def _knowing(tool: AnyTool, other: AnyTool, names: Names) -> AnyTool:
     if not isinstance(tool, Tool) or not isinstance(other, Tool):
         return tool  # what works in a sub-run has none
-    return FallbackTool(**vars(tool), first=tool, other=other, names=names)
+    shared = {each.name: getattr(tool, each.name) for each in fields(Tool)}  # a kind has more
+    return FallbackTool(**shared, first=tool, other=other, names=names)
 
 
 def _table(value: str | FallbackTable) -> FallbackTable:

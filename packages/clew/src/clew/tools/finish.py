@@ -3,10 +3,14 @@
 from collections.abc import Callable, Collection
 from typing import Any, Final, cast, get_args
 
-from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json
+from msgspec.json import decode as decode_json
+
+from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json, encode
 from clew.core.interfaces import Parameters, Tool
-from clew.support.default_fields import set_defaults, with_defaults
+from clew.support.default_fields import with_defaults
+from clew.support.instance_defaults import set_defaults
 from clew.support.json_values import plain
+from clew.support.read_back import changed_part
 from clew.tools.named_tuples import by_name
 from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
@@ -75,11 +79,19 @@ def answer_schema(kind: Any) -> Parameters:
 
 
 def encode_answer(kind: Any, value: Any) -> Json:
-    """An answer of the type as the record has it. Raises `ValueError` for what is none."""
-    encoded = by_name(adapted(kind, "the answer's type"), plain(value))
+    """An answer of the type as the record has it.
+
+    Raises `ValueError` for what is none, or would be read back as another value.
+    """
+    set_defaults(value)
+    encoded: Json = decode_json(encode(by_name(adapted(kind, "the answer's type"), plain(value))))
     decoded = decode_answer(kind, encoded)
     if type(decoded) is not type(value) and decoded != value:  # it is only its JSON
         message = f"a {type(value).__name__} is at most the JSON of one"
+        raise ValueError(message)
+    if (changed := changed_part(value, decoded)) is not None:
+        was, now = (type(each).__name__ for each in changed)
+        message = f"in it a value of type {was} is read back as {now}: the type must say what it is"
         raise ValueError(message)
     return encoded
 

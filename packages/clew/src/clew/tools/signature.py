@@ -16,9 +16,9 @@ from clew.core.events import Audio, File, Image, Json, Observation, Verdict, enc
 from clew.core.interfaces import CALL, Parameters
 from clew.deps.parameters import ContextParameter, deps_kind
 from clew.deps.run_context import RunContext, call_context
-from clew.support.default_fields import has_defaults, set_defaults
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
+from clew.support.instance_defaults import has_defaults, set_defaults
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import by_name, named_tuples
