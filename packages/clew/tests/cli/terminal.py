@@ -1,10 +1,13 @@
 """A terminal with a command in it, typed at and read from as a person does."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
+import termios
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +28,11 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.end, text.encode())
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Make its window another size, as a person drags it."""
+        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)
 
     def shows(self, pattern: str) -> str:
         """Wait until it has shown something since the last wait; what came until then."""

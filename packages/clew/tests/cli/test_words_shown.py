@@ -1,6 +1,8 @@
 """The answer on a terminal: its words as they come, and as Markdown once it is there."""
 
 import json
+import re
+from typing import Final
 
 import pytest
 
@@ -33,6 +35,44 @@ def test_words_are_shown_before_the_reply_has_ended(reply: Say) -> None:
             assert shown.leaves() == 130
         again = clew("resume", "last", "--json", env=env)
         assert json.loads(again.out)["answer"] == "It is over."
+
+
+WORDS: Final = "one two three four five " * 90
+REPLIES: Final = {
+    "native": WORDS,
+    "paper": f"Thought 1: I know it.\nAction 1: Finish[{WORDS}]",
+    "labelled": f"Thought: I know it.\nFinal Answer: {WORDS}",
+    "code": f"Thought: I know it.\nAnswer: {WORDS}",
+}
+COLUMNS: Final = 31
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("codec", REPLIES)
+def test_a_terminal_may_be_resized_and_left_while_an_answer_comes(codec: str) -> None:
+    """Its words are wrapped anew, and Ctrl-C leaves a run that goes on."""
+    with OpenAIServer([Delay(Say(REPLIES[codec]), 9_000)], piece=60) as server:
+        words = ("ask", "Where?", "--model", "openai:test", "--codec", codec)
+        free = {"COLUMNS": "", "LINES": ""}  # nothing but the terminal says how large it is
+        with terminal(*words, **_environment(server), **free) as shown:
+            shown.resize(24, 70)
+            shown.shows("one two three")
+            shown.resize(24, COLUMNS)
+            shown.shows(r"\n.*" * 60)  # what was on its way at the old width
+            shown.shows(r"one two three")
+            drawn = shown.shows(r"\n.*" * 40)
+            assert max(map(len, _lines(drawn))) <= COLUMNS
+            shown.interrupts("the record is open")
+            assert shown.leaves() == 130
+    reply = REPLIES[codec].replace(WORDS, "It is over.")
+    with OpenAIServer([Say(reply)]) as server:
+        again = clew("resume", "last", "--json", env=_environment(server))
+    assert json.loads(again.out)["answer"] == "It is over.", again.err
+
+
+def _lines(drawn: str) -> list[str]:
+    """The lines that a terminal drew, without what moves its cursor."""
+    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", drawn).replace("\r", "\n").split("\n")
 
 
 def _asked(text: str) -> str:
