@@ -132,6 +132,23 @@ with sync.stream(agent, "What can I cook?", store=MemoryStore()) as items:
             print(item.item.value)
 assert titles == ["flour", "Pancakes"]
 ''',
+    "ok": """
+def told(result: Result[int]) -> int | str:
+    if result.ok is False:
+        return result.why
+    assert_type(result, Answered[int])
+    return result.answer
+
+def also_told(result: Result[int]) -> int | str:
+    if result.status != "answered":
+        return result.why
+    assert_type(result, Answered[int])
+    return result.answer
+
+agent = Agent(ScriptedModel([finish(42)] * 2), answer=int)
+result = run_sync(agent, "How many?", store=MemoryStore())
+assert (told(result), also_told(result)) == (42, 42)
+""",
     "match": """
 def told(result: Result[int]) -> str:
     match result:

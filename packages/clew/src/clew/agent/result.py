@@ -245,7 +245,11 @@ class Interrupted(_NotAnswered):
 Result: TypeAlias = (
     Answered[A_co] | Declined | Bound[A_co] | Held | Refused | Failed[A_co] | Interrupted
 )
-"""What a run came to: `match` it, check `ok`, or call `unwrap`, which raises where it must."""
+"""What a run came to: `match` it, check `ok`, or call `unwrap`, which raises where it must.
+
+Type checkers know the class after `result.ok is False` or `result.status != "answered"`; pyright
+does not after `not result.ok`.
+"""
 
 
 def _usage(used: Usage) -> dict[str, Json]:
