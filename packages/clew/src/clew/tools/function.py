@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
 
 import typing_extensions
 
@@ -37,13 +37,17 @@ class _CalledAs(Generic[F_co]):
     """What is called as its `function` is, and has the type of that."""
 
     function: F_co
-    if TYPE_CHECKING:
-        __call__: F_co
-    else:
+    __call__: F_co  # as a type alone: a method would have one type for all functions
 
-        def __call__(self, *args: Any, **named: Any) -> Any:
-            """Call the function it was made of."""
-            return self.function(*args, **named)
+    def __init_subclass__(cls) -> None:
+        """Give it the method that the type stands for."""
+        super().__init_subclass__()
+        type.__setattr__(cls, "__call__", _call)
+
+
+def _call(made: _CalledAs[Callable[..., Any]], *args: Any, **named: Any) -> Any:
+    """Call the function it was made of."""
+    return made.function(*args, **named)
 
 
 @dataclass(frozen=True, repr=False)
