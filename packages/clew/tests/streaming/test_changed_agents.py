@@ -2,15 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from clew import (
     Agent,
     ConfigError,
     Limits,
+    MemoryStore,
+    Result,
     SqliteStore,
     Trajectory,
     answer,
@@ -33,6 +37,8 @@ from clew.guards import Provenance
 from clew.interfaces import Changed, Stop
 from clew.testing import ScriptedModel, act, finish
 from clew.workers import Agents, WorkerConfig, carry, work
+from tests.patience import PATIENCE
+from tests.streaming.runs import Gate, paying
 
 pytestmark = pytest.mark.both_loops
 
@@ -291,3 +297,71 @@ async def test_a_sub_run_goes_on_with_its_agent_as_it_is_now(tmp_path: Path) -> 
     listed = {each.run_id: each.status for each in await list_runs(store=where)}
     assert listed == dict.fromkeys((held.run_id, waiting.run_id), "answered")
     assert SENT == ["a"]
+
+
+# ---------------------------------------------------------------------- a run that is at work
+
+
+def _joined(agent: Agent[Any], **more: Any) -> Awaitable[Result[Any]]:
+    return resume(agent, "r", **more)
+
+
+async def _streamed(agent: Agent[Any], **more: Any) -> Result[Any]:
+    return await (await start(agent, run_id="r", **more)).wait()
+
+
+async def _asked_again(agent: Agent[Any], **more: Any) -> Result[Any]:
+    return await (await start(agent, "Pay.", run_id="r", **more)).wait()
+
+
+def _told(agent: Agent[Any], **more: Any) -> Awaitable[Result[Any]]:
+    return resume(agent, "r", say="And?", **more)
+
+
+async def _told_by_stream(agent: Agent[Any], **more: Any) -> Result[Any]:
+    return await (await start(agent, run_id="r", say="And?", **more)).wait()
+
+
+Joining = Callable[..., Awaitable[Result[Any]]]
+JOINING: list[Joining] = [_joined, _streamed, _asked_again, _told, _told_by_stream]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["started", "run"])
+@pytest.mark.parametrize("join", JOINING)
+async def test_an_agent_of_another_type_joins_no_run_at_work(
+    join: Joining, elsewhere: bool
+) -> None:
+    """The result would be typed by it, and hold what the other answered."""
+    gate, store = Gate(), MemoryStore()
+    first, other = paying(gate), Agent(ScriptedModel([finish(5)]), answer=int)
+    async with anyio.create_task_group() as group:
+        if elsewhere:
+            group.start_soon(partial(run, first, "Pay.", run_id="r", store=store))
+        else:
+            await start(first, "Pay.", run_id="r", store=store)
+        await gate.begun.wait()
+        with anyio.fail_after(PATIENCE), pytest.raises(ConfigError, match=r"differs .*answer"):
+            await join(other, store=store)
+        gate.go.set()
+    assert (await resume(first, "r", store=store)).answer == "It is paid."
+
+
+@pytest.mark.parametrize("join", [_told, _told_by_stream])
+async def test_an_agent_that_takes_over_from_one_at_work_answers_when_that_has_ended(
+    join: Joining,
+) -> None:
+    gate, store = Gate(), MemoryStore()
+    other = paying(gate).replace(model=ScriptedModel([finish(0), finish(0), finish(5)]), answer=int)
+    first = await start(paying(gate), "Pay.", run_id="r", store=store)
+    await gate.begun.wait()
+    results = list[Any]()
+    async with anyio.create_task_group() as group:
+
+        async def take_over() -> None:
+            results.append(await join(other, store=store, accept_change=True))
+
+        group.start_soon(take_over)
+        await anyio.wait_all_tasks_blocked()
+        gate.go.set()
+    assert (await first.wait()).answer == "It is paid."
+    assert [each.answer for each in results] == [5]

@@ -11,8 +11,9 @@ from clew.agent.agent import Agent
 from clew.agent.compare import as_begun
 from clew.core.events import AgentSpec
 from clew.core.redaction import redact
-from clew.core.spec_changes import changes_to_accept
+from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
+from clew.support.errors import ConfigError
 
 
 def agent_of_run(
@@ -34,6 +35,27 @@ def agent_of_run(
         if accept_change and near and _takes_over(agent.spec, spec):
             nearest = len(different), agent
     return None if nearest is None else nearest[1]
+
+
+def check_agent(agent: Agent[Any], record: Trajectory, *, accept_change: bool) -> tuple[str, ...]:
+    """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
+    old, new = record.spec or record.started.spec, redact(agent.spec)
+    different = changes_to_accept(old, new)
+    if different and not accept_change:
+        message = (
+            f"the agent differs from the record's in {', '.join(different)}: accept the change "
+            "(--accept-change, accept_change=True)"
+        )
+        raise ConfigError(message)
+    return changes(old, new) if different else ()
+
+
+def differs(agent: Agent[Any], record: Trajectory, *, accept_change: bool) -> bool:
+    """Whether the agent is another than the record's, by what a person would have to accept.
+
+    Raises `ConfigError`, as `check_agent` does, for one that nobody accepted.
+    """
+    return bool(check_agent(as_begun(agent, record), record, accept_change=accept_change))
 
 
 def _takes_over(new: AgentSpec, old: AgentSpec) -> bool:

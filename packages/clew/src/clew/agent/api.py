@@ -130,9 +130,10 @@ async def resume(
                 agent, run_id, say, opened_store, request=request, accept_change=accept_change,
                 listener=listener, owner=owner, deps=deps,
             )  # fmt: skip
-    joined = None if take_over else await join(run_id, store, listener, owner)
-    if joined is not None:
-        return await joined.wait()
+    if not take_over:
+        joined = await join(agent, run_id, store, listener, owner, accept_change=accept_change)
+        if joined is not None:
+            return await joined.wait()
     async with open_run(
         agent, run_id=run_id, store=store, accept_change=accept_change, take_over=take_over,
         listener=listener, owner=owner, deps=deps,

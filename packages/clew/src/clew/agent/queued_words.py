@@ -11,6 +11,7 @@ from typing import Any, Final
 import anyio
 
 from clew.agent.agent import A_co, Agent
+from clew.agent.agent_of_run import differs
 from clew.agent.labels import load_of
 from clew.agent.open_run import OpenRun, open_run
 from clew.agent.question import Question, message_parts
@@ -60,14 +61,20 @@ async def say_in_turn(
         open_run, agent, run_id=run_id, store=store, accept_change=accept_change,
         listener=listener, origin=origin, owner=owner, deps=deps,
     )  # fmt: skip
-    known = words_of(await load_of(store, run_id, owner), request)
-    if known is not None:
+    record = await load_of(store, run_id, owner)
+    takes_over = differs(agent, record, accept_change=accept_change)
+    if (known := words_of(record, request)) is not None:
         check_same_words(request, known, parts)
     else:
-        async with AsyncExitStack() as stack:
-            if (opened := await _opened(stack, opening, (location_of(store), run_id))) is not None:
-                taken()
-                return await opened.go_on(words, request=request)
+        while True:
+            async with AsyncExitStack() as stack:
+                key = location_of(store), run_id
+                if (opened := await _opened(stack, opening, key)) is not None:
+                    taken()
+                    return await opened.go_on(words, request=request)
+            if not takes_over:
+                break
+            await anyio.sleep(_LOOK)  # whoever is at work would answer as the agent before it
         request = request or f"word-{new_run_id()}"
         await _queue(store, run_id, parts, request)
     taken()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clew.agent.agent import A_co, Agent
+from clew.agent.agent_of_run import check_agent
 from clew.agent.foreign import ForeignRunError, close_off
 from clew.agent.labels import checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
@@ -36,7 +37,7 @@ from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import redact, secrets
-from clew.core.spec_changes import changes, changes_to_accept
+from clew.core.spec_changes import changes
 from clew.core.trajectory import Trajectory
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
@@ -152,13 +153,13 @@ async def take_up(
     trajectory = await load(store, run_id)
     if parent != trajectory.parent_call:
         await refuse_sub_run(store, trajectory)
-    _changes(agent, trajectory, accepted=accept_change)  # before anybody is fenced off
+    check_agent(agent, trajectory, accept_change=accept_change)  # before anybody is fenced off
     if parent or deps is not None or agent.deps is not None or agent.deps_wanted:
         deps = await _deps(agent, _identity(trajectory), deps, parent)
     journal = await Journal.open(store, run_id, trajectory, secrets=secrets(), listener=listener)
     journal.deps = deps
     events: list[AnyEvent] = []
-    different = _changes(agent, trajectory, accepted=accept_change)
+    different = check_agent(agent, trajectory, accept_change=accept_change)
     if await close_off(agent, journal, different, origin):
         return journal
     if _may_have_asked(journal) and _pays_next(agent, trajectory, other=bool(different)):
@@ -343,16 +344,3 @@ async def refuse_sub_run(store: Store, trajectory: Trajectory) -> None:
         f"resume run {root.run_id}"
     )
     raise ConfigError(message)
-
-
-def _changes(agent: Agent[Any], trajectory: Trajectory, *, accepted: bool) -> tuple[str, ...]:
-    """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
-    old, new = trajectory.spec or trajectory.started.spec, redact(agent.spec)
-    different = changes_to_accept(old, new)
-    if different and not accepted:
-        message = (
-            f"the agent differs from the record's in {', '.join(different)}: accept the change "
-            "(--accept-change, accept_change=True)"
-        )
-        raise ConfigError(message)
-    return changes(old, new) if different else ()

@@ -133,7 +133,8 @@ async def _go_on(
     root = await root_of(store, record)
     for left in reversed(range(_TRIES)):
         try:
-            if (joined := await join(root, store, None, None)) is not None:
+            joined = await join(agent, root, store, None, None, accept_change=accept_change)
+            if joined is not None:
                 return await joined.wait()
             opening = open_run(
                 agent, run_id=root, store=store, accept_change=accept_change, deps=deps

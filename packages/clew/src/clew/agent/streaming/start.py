@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 import anyio
 
 from clew.agent.agent import Agent, D
+from clew.agent.agent_of_run import differs
 from clew.agent.labels import checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question, question_parts, same_question
@@ -102,18 +103,17 @@ async def _begin(
     async with store_at(store) as opened:
         record = await _record(opened, goal, run_id, options["owner"], new=new)
         key = location_of(opened), run_id or new_run_id()
+    changed = record is not None and differs(agent, record, accept_change=options["accept_change"])
     if after is None:
         after = 0 if goal is not None or record is None else len(record)
     events: Stream[T] = Stream(key[1], after, store, key)
-    alone = talks or options["take_over"]
-    joined = task = None if alone else task_of(key)
-    if task is None:
+    alone = talks or changed or options["take_over"]
+    joined = None if alone else _task_by(agent, key)
+    if (task := joined) is None:
         work = partial(_talk, agent, key, store, words, options)
         if not talks:
-            asked = {**options, "goal": goal if record is None else None}
-            repeated = goal is not None and record is not None
-            work = partial(_work, agent, key, store, words, asked, repeated=repeated)
-        task = RunTask(key, work)
+            work = partial(_work, agent, key, store, words, options, goal, record is None)
+        task = RunTask(key, agent, work)
     try:
         await task.opened_or_raise()
     except (RunBusyError, RunExistsError):
@@ -133,22 +133,30 @@ async def _begin(
     return events.take_from(task)
 
 
+def _task_by(agent: Agent[T], key: Key) -> RunTask[T] | None:
+    """The work of this agent on a run; another may answer in another type."""
+    task = task_of(key)
+    return task if task is not None and task.is_by(agent) else None
+
+
 async def _work(
     agent: Agent[T],
     key: Key,
     store: Where,
     words: tuple[Question, str],
     options: dict[str, Any],
+    goal: Question | None,
+    new: bool,  # noqa: FBT001 - `begun` follows, which RunTask gives by its position
     begun: Begun,
-    *,
-    repeated: bool,
 ) -> Result[T]:
-    """Begin a run, or go on with one, once it is our turn; `repeated` is a goal that it answers."""
-    if options["goal"] is None and is_taken(key):
+    """Begin a new run for a goal, or go on with one, once it is our turn."""
+    goes_on = goal is None or not new
+    if goes_on and is_taken(key):
         begun()
-    async with open_run(agent, run_id=key[1], store=store, **options) as run:
+    asked = None if goes_on else goal
+    async with open_run(agent, asked, run_id=key[1], store=store, **options) as run:
         begun()
-        if repeated:
+        if goal is not None and goes_on:  # the goal comes again
             return await run.until_stop()
         return await run.go_on(words[0], request=words[1])
 

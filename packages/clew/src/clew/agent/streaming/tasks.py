@@ -13,7 +13,8 @@ from typing import Any, Final, Generic, TypeAlias
 
 import anyio
 
-from clew.agent.agent import A_co
+from clew.agent.agent import A_co, Agent
+from clew.agent.agent_of_run import differs
 from clew.agent.labels import load_of
 from clew.agent.result import Result
 from clew.agent.streaming.followers import FOLLOWERS, Hearing, Key, add, remove
@@ -21,6 +22,8 @@ from clew.agent.streaming.signal import Signal
 from clew.agent.streaming.work import look
 from clew.concurrency.tasks import OwnTask
 from clew.core.interfaces import Listener
+from clew.core.redaction import redact
+from clew.core.spec_changes import changes_to_accept
 from clew.stores import Where, store_at
 from clew.stores.turns import is_mine, without_turns
 from clew.stores.user_store import location_of
@@ -41,9 +44,13 @@ class RunTask(Generic[A_co]):
     """
 
     def __init__(
-        self, key: Key, work: Callable[[Begun], Coroutine[Any, Any, Result[A_co]]]
+        self,
+        key: Key,
+        agent: Agent[A_co],
+        work: Callable[[Begun], Coroutine[Any, Any, Result[A_co]]],
     ) -> None:
         self.key = key
+        self.agent = agent
         self.opened = False
         self.begun = Signal()
         self.ended = Signal()
@@ -93,6 +100,11 @@ class RunTask(Generic[A_co]):
         if self.error is not None and not self.opened:
             raise self.error
 
+    def is_by(self, agent: Agent[Any]) -> bool:
+        """Whether this agent is the one at work: results of another may be of another type."""
+        mine, other = redact(self.agent.spec), redact(agent.spec)
+        return agent is self.agent or not changes_to_accept(mine, other)
+
     @property
     def over(self) -> bool:
         """Whether nothing more comes of it; its event loop may be gone."""
@@ -141,20 +153,30 @@ def tasks_here() -> list[RunTask[Any]]:
 
 
 async def join(
-    run_id: str, store: Where, listener: Listener | None, owner: str | None
-) -> RunTask[Any] | None:
-    """The work on a run that is under way in this process, heard by the listener till it ends.
+    agent: Agent[A_co],
+    run_id: str,
+    store: Where,
+    listener: Listener | None,
+    owner: str | None,
+    *,
+    accept_change: bool,
+) -> RunTask[A_co] | None:
+    """The work of this agent on a run that is under way here, heard by the listener till it ends.
 
-    None where there is none, and for a call of that run itself, which would wait for ever.
+    None where there is none, for a call of that run itself, which would wait for ever, and for an
+    agent that takes over from the one at work: that waits for its turn. Raises `ConfigError` for
+    one that differs from the record's.
     """
     if not _TASKS:
         return None
     async with store_at(store) as opened:
-        if owner is not None:
-            await load_of(opened, run_id, owner)
         key = location_of(opened), run_id
-    task = None if is_mine(key) else task_of(key)
-    if task is None:
+        task = None if is_mine(key) else task_of(key)
+        if task is None:
+            return None
+        await task.begun.wait()  # the record may not be there before
+        record = await load_of(opened, run_id, owner)
+    if differs(agent, record, accept_change=accept_change) or not task.is_by(agent):
         return None
     hearing = None if listener is None else Hearing(run_id, listener)
     if hearing is not None:
