@@ -1,10 +1,12 @@
 """Calls that somebody else performs, and calls of unknown outcome: what came of them, once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 import anyio
+import msgspec
 import pytest
 
 from clew import (
@@ -31,10 +33,11 @@ from clew import (
     settle,
     tool,
 )
-from clew.core.events import Attempt, Judged, Settled, Stop, decode, encode
-from clew.core.interfaces import AnyTool
+from clew.core.events import Attempt, Judged, Observation, Settled, Stop, decode, encode
+from clew.core.interfaces import AnyTool, Attempts, Retry
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
+from clew.toolbox import process_tool
 from clew.tools import External, external
 from clew_testing.cut_store import CutStore
 from tests.core.relay import RELAY
@@ -267,15 +270,150 @@ async def test_a_result_that_came_before_the_run_was_cancelled_counts(done: bool
     await replay(one, "r", store=store)
 
 
-def test_what_cannot_be_is_refused_when_the_tool_is_made() -> None:
-    wrong: list[dict[str, Any]] = [
-        {"fallback": "x"}, {"timeout": 0}, {"timeout": -1.0}, {"timeout": 5, "fallback": 3},
-        {"colour": "red"}, {"timeout": float("inf")}, {"timeout": float("nan")}, {"timeout": 1e300},
-        {"timeout": "5"}, {"timeout": True},
-    ]  # fmt: skip
-    for options in wrong:
-        with pytest.raises(ConfigError):
-            scanner(**options)
+def stub(**options: Any) -> Tool:
+    """The same tool, of a function that is never called."""
+
+    @tool(**options)
+    def scan(page: int) -> str:
+        """Scan a page.
+
+        Args:
+            page: Which one.
+        """
+        raise NotImplementedError(page)
+
+    return scan
+
+
+def written_out(**options: Any) -> Tool:
+    """The same tool without a decorator; an agent that gets it checks it."""
+    made = replace(scanner(), external=External(**options))
+    Agent(ScriptedModel([]), tools=[made])
+    return made
+
+
+WRONG_WAITS: list[dict[str, Any]] = [
+    {"fallback": "x"}, {"timeout": 0}, {"timeout": -1.0}, {"timeout": 5, "fallback": 3},
+    {"timeout": float("inf")}, {"timeout": float("nan")}, {"timeout": 1e300}, {"timeout": "5"},
+    {"timeout": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wait", WRONG_WAITS, ids=str)
+def test_a_wait_that_cannot_be_is_refused_however_the_tool_is_made(wait: dict[str, Any]) -> None:
+    for make in (scanner, written_out, lambda **it: stub(external=External(**it))):
+        with pytest.raises(ConfigError, match=r"timeout|fallback"):
+            make(**wait)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"retry": Retry(2)}, "nothing can retry"),
+        ({"probe": lambda args, key: None}, "nothing can retry"),
+        ({"inline": True, "effect": "pure"}, "nothing is inline"),
+        ({"timeout": 0}, "seconds above 0"),
+        ({"timeout": "5"}, "give a number"),
+        ({"timeout": 5, "external": External(timeout=5)}, "given twice"),
+        ({"external": "yes"}, "give External"),
+    ],
+)
+def test_what_only_holds_for_calls_made_here_is_refused_of_a_stub(
+    options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        stub(**({"external": True} | options))
+
+
+def test_a_tool_without_a_decorator_has_no_attempts_elsewhere() -> None:
+    made = replace(scanner(), attempts=Attempts(timeout=5))
+    with pytest.raises(ConfigError, match="External"):
+        Agent(ScriptedModel([]), tools=[made])
+
+
+def test_other_options_and_processes_are_refused() -> None:
+    with pytest.raises(ConfigError, match="colour"):
+        scanner(colour="red")
+    with pytest.raises(ConfigError, match="leave external out"):
+        process_tool("clew.toolbox.calc:calculate", external=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "wait"),
+    [
+        ({"external": True}, External()),
+        ({"external": True, "timeout": 60}, External(60)),
+        ({"external": External(fallback="none"), "timeout": 60}, External(60, "none")),
+        (
+            {"external": External(60, {"text": "none"}), "result": {}},
+            External(60, {"text": "none"}),
+        ),
+        ({"external": False, "timeout": 60}, None),
+    ],
+)
+def test_a_timeout_beside_external_is_how_long_a_call_waits(
+    options: dict[str, Any], wait: External | None
+) -> None:
+    assert stub(**options).external == wait
+
+
+async def test_the_timeout_of_a_stub_ends_the_wait() -> None:
+    one, store = agent(SCRIPT, stub(external=True, timeout=0.001)), MemoryStore()
+    result = await run(one, "Scan it.", store=store, run_id="r")
+    while result.status == "held":
+        await anyio.lowlevel.checkpoint()
+        result = await resume(one, "r", store=store)
+    assert result.answer == "Scanned."
+
+
+def wave() -> None:
+    """Do nothing that is known here."""
+
+
+def text() -> str:
+    """Give a text."""
+    raise NotImplementedError
+
+
+def text_or_more() -> str | Observation:
+    """Give a text."""
+    raise NotImplementedError
+
+
+def code() -> Annotated[str, msgspec.Meta(pattern="^[A-Z]+$")]:
+    """Give a code."""
+    raise NotImplementedError
+
+
+def number() -> int:
+    """Give a number."""
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("function", "fit", "unfit"),
+    [
+        (wave, [5, "5"], []),
+        (text, ["5"], [5]),
+        (text_or_more, ["5"], [5]),
+        (code, ["AB"], ["ab", 5]),
+        (number, [5], ["5"]),
+    ],
+)
+async def test_the_result_fits_the_return_annotation_of_a_stub(
+    function: Callable[[], Any], fit: list[Any], unfit: list[Any]
+) -> None:
+    made = tool(external=True)(function)
+    for value in unfit + fit:
+        store = MemoryStore()
+        script = [act(made.name), say("Done.")]
+        await run(agent(script, made), "Go.", store=store, run_id="r")
+        (waiting,) = await pending_approvals(store=store)
+        if value in fit:
+            await answer(waiting.id, value, store=store)
+            continue
+        with pytest.raises(ConfigError, match="does not fit"):
+            await answer(waiting.id, value, store=store)
 
 
 async def test_a_stub_declares_it_too() -> None:

@@ -6,12 +6,9 @@ from clew.core.events import Effect, Json, Trust
 from clew.core.interfaces import Approve, External, Labels, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.settings import check_options
-from clew.tools.schema import checked, problems
+from clew.tools.schema import checked
 
 __all__ = ["ExternalOptions", "external"]
-
-_LONGEST: Final = 100 * 366 * 86_400.0
-"""A hundred years: no clock goes on for ever."""
 
 _NOTHING: Final[Parameters] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -48,24 +45,9 @@ def external(
     return checked(
         Tool(
             name, description, _NOTHING if parameters is None else parameters, not_called,
-            result=result, external=waiting(timeout, fallback, result, name), **options,
+            result=result, external=External(timeout, fallback), **options,
         )
     )  # fmt: skip
-
-
-def waiting(
-    timeout: float | None, fallback: Json, result: Parameters | None, name: str
-) -> External:
-    """How calls of a tool wait. Raises `ConfigError` for a fallback that can be none."""
-    seconds: object = timeout
-    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if timeout is not None and not (number and 0 < timeout <= _LONGEST):
-        raise ConfigError(f"tool {name}: timeout is {timeout!r}: give seconds above 0, or None")
-    if fallback is not None and timeout is None:
-        raise ConfigError(f"tool {name}: a fallback needs a timeout after which it counts")
-    if fallback is not None and result is not None and (wrong := problems(result, fallback)):
-        raise ConfigError(f"tool {name}: its fallback does not fit its result: {wrong[0]}")
-    return External(timeout, fallback)
 
 
 async def not_called(args: dict[str, Json], key: str) -> Any:

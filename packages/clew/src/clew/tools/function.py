@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
 
 import typing_extensions
@@ -66,9 +66,9 @@ class ToolOptions(TypedDict, total=False):
     """What may be said of a tool beside its function: fields of `Tool` and `Attempts`, `inline`.
 
     `name` and `description` stand for the function's own, `result` for the schema of its return
-    annotation. An `external` function is a stub: somebody else performs its calls (`clew.answer`).
-    An `inline` function runs on the event loop instead of in a thread: for pure
-    functions that take microseconds.
+    annotation. An `external` function is a stub: somebody else performs its calls (`clew.answer`),
+    each within `timeout` seconds if that is given. An `inline` function runs on the event loop
+    instead of in a thread: for pure functions that take microseconds.
     """
 
     name: str
@@ -115,9 +115,13 @@ def tool(
 def as_tool(original: F, options: ToolOptions) -> FunctionTool[F]:
     """The tool of a function. Raises `ConfigError`."""
     function = as_function(original)
-    signature = read(function)
+    elsewhere = bool(options.get("external"))
+    signature = read(function, text_result=elsewhere)
     inline = options.get("inline", False)
     awaited = inspect.iscoroutinefunction(function)
+    if inline and elsewhere:
+        message = f"function {signature.name}: it is performed elsewhere, so nothing is inline"
+        raise ConfigError(message)
     if inline and (awaited or options.get("effect") != "pure"):
         message = f'function {signature.name}: only a def with effect="pure" may be inline'
         raise ConfigError(message)
@@ -156,8 +160,8 @@ def as_tool(original: F, options: ToolOptions) -> FunctionTool[F]:
 def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
     """Fields of a `Tool` by what was read and what was said; what was said comes first."""
     chosen: dict[str, Any] = {name: value for name, value in options.items() if name != "inline"}
-    if (external := chosen.pop("external", None)) not in {None, False}:
-        chosen["external"] = External() if external is True else external
+    if external := chosen.pop("external", None):
+        chosen["external"] = _external(external, chosen, chosen.get("name", signature.name))
     if attempts := {name: chosen.pop(name) for name in _OF_ATTEMPTS if name in chosen}:
         chosen["attempts"] = Attempts(**attempts)
     return {
@@ -166,6 +170,16 @@ def settings(signature: Signature, options: ToolOptions) -> dict[str, Any]:
         "parameters": signature.parameters,
         "result": signature.result,
     } | chosen
+
+
+def _external(external: object, chosen: dict[str, Any], name: str) -> object:
+    """How calls wait that somebody else performs; takes the `timeout` from what was `chosen`."""
+    known = External() if external is True else external
+    if "timeout" not in chosen or not isinstance(known, External):
+        return known
+    if known.timeout is not None:
+        raise ConfigError(f"tool {name}: its timeout is given twice: keep that of External")
+    return replace(known, timeout=chosen.pop("timeout"))
 
 
 def _post_late_result(value: Any, error: BaseException | None) -> None:

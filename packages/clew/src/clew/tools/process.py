@@ -206,9 +206,10 @@ def process_tool(
 
 
 def _make_tool(options: ProcessOptions, target: str | Callable[..., Any]) -> FunctionTool[Any]:
-    if "inline" in options:
-        message = "a process_tool runs in a process of its own: leave inline out"
-        raise ConfigError(message)
+    for name in ("inline", "external"):
+        if name in options:
+            message = f"a process_tool runs in a process of its own: leave {name} out"
+            raise ConfigError(message)
     check_options("a tool in a process", options, ProcessOptions.__annotations__)
     named = target if isinstance(target, str) else _named(target)
     function = load(target) if isinstance(target, str) else target

@@ -16,7 +16,16 @@ import jsonschema_rs
 import msgspec
 
 from clew.core.events import Json, encode
-from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Retry, Tool, ToolSpec
+from clew.core.interfaces import (
+    NO_LABELS,
+    Attempts,
+    External,
+    Labels,
+    Parameters,
+    Retry,
+    Tool,
+    ToolSpec,
+)
 from clew.support.errors import ConfigError
 from clew.support.linear_patterns import LINEAR
 from clew.support.nearest_name import did_you_mean
@@ -40,6 +49,9 @@ __all__ = [
 
 Validator: TypeAlias = Callable[[Json], list[str]]
 """Takes a JSON value and says what is wrong with it, a line each; no lines, nothing wrong."""
+
+_LONGEST_WAIT: Final = 100 * 366 * 86_400.0
+"""A hundred years: no clock goes on for ever."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _ordered: Final = msgspec.json.Encoder(order="sorted")
@@ -137,6 +149,7 @@ def checked(tool: T) -> T:
         _check_labels(tool)
     if isinstance(tool, Tool):
         _check_attempts(tool)
+        _check_external(tool)
     if tool.parameters.get("type") != "object":
         message = f'tool {tool.name}: its parameters must be a schema of "type": "object"'
         raise ConfigError(message)
@@ -181,6 +194,30 @@ def _check_attempts(tool: Tool) -> None:
     if not isinstance(retry, Retry):
         message = f"tool {tool.name}: retry is {retry!r}: give Retry(times=…)"
         raise ConfigError(message)
+
+
+def _check_external(tool: Tool) -> None:
+    """Raise `ConfigError` for a tool performed elsewhere that says what can only hold for calls
+    made here, or whose wait has no end that it can have.
+    """
+    external = cast("object", tool.external)  # whatever a user gave
+    if external is None:
+        return
+    who = f"tool {tool.name}"
+    if not isinstance(external, External):
+        raise ConfigError(f"{who}: external is {external!r}: give External(timeout=…)")
+    if tool.attempts != Attempts():
+        message = f"{who} is performed elsewhere, where nothing can retry, probe or stop a call"
+        raise ConfigError(f"{message}: give its wait as External(timeout=…)", field="attempts")
+    timeout, fallback = external.timeout, external.fallback
+    if timeout is not None and not 0 < timeout <= _LONGEST_WAIT:
+        message = f"{who}: timeout is {timeout!r}: give seconds above 0, or None"
+        raise ConfigError(message, field="timeout")
+    if fallback is not None and timeout is None:
+        raise ConfigError(f"{who}: a fallback needs a timeout after which it counts")
+    wrong = [] if fallback is None or not tool.result else problems(tool.result, fallback)
+    if wrong:
+        raise ConfigError(f"{who}: its fallback does not fit its result: {wrong[0]}")
 
 
 def own_labels(labels: Labels) -> list[Labels]:

@@ -96,8 +96,12 @@ class Signature(msgspec.Struct, frozen=True):
         return known
 
 
-def read(function: Callable[..., Any]) -> Signature:
-    """Read a function. Raises `ConfigError` naming what it lacks."""
+def read(function: Callable[..., Any], *, text_result: bool = False) -> Signature:
+    """Read a function. Raises `ConfigError` naming what it lacks.
+
+    With `text_result` a return annotation of text is a schema too: nobody converts what others
+    give.
+    """
     name = getattr(function, "__name__", "")
     if not inspect.isroutine(function):
         message = (
@@ -125,7 +129,7 @@ def read(function: Callable[..., Any]) -> Signature:
             )
     defaults, seen = {one: parameters[one].default for one in kinds}, set[int]()
     returns = hints.get("return", inspect.Signature.empty)
-    result, tuples = _result(returns, name)
+    result, tuples = _result(returns, name, text_result=text_result)
     return Signature(
         name=name,
         description="\n\n".join(filter(None, (doc.short_description, doc.long_description))),
@@ -255,7 +259,7 @@ def _fields(name: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> type[
     return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _result(kind: Any, name: str) -> tuple[Parameters | None, Any]:
+def _result(kind: Any, name: str, *, text_result: bool) -> tuple[Parameters | None, Any]:
     """The schema of a return annotation, without what a function may return beside its result, and
     that type where named tuples are in it.
     """
@@ -263,7 +267,8 @@ def _result(kind: Any, name: str) -> tuple[Parameters | None, Any]:
         parts = [part for part in typing.get_args(kind) if part not in _BESIDE_RESULT]
         kind = Union[tuple(parts)] if parts else None  # noqa: UP007 - of as many types as there are
     bare = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
-    if bare in _SAYS_NOTHING or attached_kinds(bare):  # its schema would be that of the bytes
+    says_nothing = bare in _SAYS_NOTHING and not (text_result and bare is str)
+    if says_nothing or attached_kinds(bare):  # its schema would be that of the bytes
         return None, None
     schema = schema_of(kind, f"function {name}, return type", "serialization")
     return schema, kind if "$defs" in schema and any(named_tuples([kind])) else None
