@@ -24,7 +24,7 @@ def test_a_run_lies_in_a_database(postgres_server: Server) -> None:
     told = [clew(*words, env=env) for words in commands]
     assert [done.code for done in told] == [0, 0, 0, 0, 0]
     assert f"{bare}  1 run" in told[2].out
-    assert told[3].out == f"nothing waits for a person at {bare}\n"
+    assert told[3].out == f"nothing waits for a person in {bare}\n"
     wrong = clew("runs", "--store", address.replace(postgres_server.password, "not-the-word"))
     assert wrong.err.splitlines()[-1] == (
         f"clew: {bare} does not accept the user or the password: check both, or PGPASSWORD and "

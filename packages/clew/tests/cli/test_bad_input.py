@@ -267,6 +267,17 @@ def test_help_fits_a_terminal_of_80_columns(command: str) -> None:
     assert done.code == 0
     assert [line for line in done.out.splitlines() if len(line) > 80] == []
     assert r"\x08" not in done.out  # a mark of click's that it did not take for one
+    options = " ".join(done.out.split()).split(" --")
+    assert [each for each in options if each.count("Repeatable") > 1] == []
+
+
+@pytest.mark.parametrize("command", ["ask", "submit", "chat", "runs", "approvals"])
+def test_help_of_owners_is_of_the_one_run_or_of_those_listed(command: str) -> None:
+    told = " ".join(clew(command, "--help").out.split())
+    assert ("Only runs of this owner" in told) is (command in {"runs", "approvals"})
+    assert ("Whose run it is." in told) is (command in {"ask", "submit", "chat"})
+    assert ("A label of the run." in told) is (command in {"ask", "submit"})
+    assert ("Only runs with this label" in told) is (command in {"runs", "approvals"})
 
 
 @pytest.mark.parametrize("command", ["ask hm --model offline", "tools list", "init", "runs"])

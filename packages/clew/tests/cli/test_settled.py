@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from clew import Agent, run_sync, sync
+from clew.guards import Provenance
+from clew.testing import ScriptedModel, act, say
+from clew.tools import external
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew
 from tests.cli.terminal import terminal
@@ -64,6 +68,38 @@ def test_a_call_of_an_agent_file_is_performed_elsewhere(desk: str) -> None:
     shown = clew("show", "last").out
     assert 'Settled 1.1: done, with the result "a page"' in shown
     assert clew("replay", "last").code == 0
+
+
+def test_a_result_that_is_given_again_is_told_with_where_its_run_stands(tmp_path: Path) -> None:
+    scan = external("scan", "Scan a page.")
+    script = [act("scan"), say("Scanned.")]
+    guards = [Provenance("off")]
+    store = tmp_path / "desk.sqlite"
+    mine = Agent(ScriptedModel(script), tools=[scan], guards=guards, store=store)
+    run_sync(mine, "Scan it.", run_id="r")
+    give = ("answer", "r:1.1", "a page", "--store", str(store))
+    for _ in range(2):
+        assert "Go on with: the program that began it" in clew(*give).out
+    assert sync.resume(mine, "r").answer == "Scanned."
+    told = clew(*give)
+    assert told.code == 0
+    assert "Its run has gone on with it, and is answered: clew show r" in told.out
+    assert "resume" not in told.out
+
+
+def test_a_schema_is_called_one_and_nothing_waits_in_a_store(tmp_path: Path) -> None:
+    scan = external("scan", "Scan a page.", result={"type": "string"})
+    store = tmp_path / "desk.sqlite"
+    guards = [Provenance("off")]
+    model = ScriptedModel([act("scan"), say("Scanned.")])
+    mine = Agent(model, tools=[scan], guards=guards, store=store)
+    run_sync(mine, "Scan it.", run_id="r")
+    listed = clew("approvals", "--store", str(store)).out
+    assert 'the answer is JSON that fits this schema: {"type":"string"}' in listed
+    sync.answer("r:1.1", "a page", store=store)
+    sync.resume(mine, "r")
+    told = clew("approvals", "--store", str(store)).out
+    assert told == f"nothing waits for a person in {store}\n"
 
 
 def test_a_call_of_unknown_outcome_is_settled(desk: str) -> None:

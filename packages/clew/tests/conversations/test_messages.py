@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import msgspec
@@ -31,7 +31,7 @@ from clew import (
 from clew.conversations import answer_messages, branch, session_run, to_anthropic, to_openai
 from clew.guards import Provenance
 from clew.interfaces import ModelInfo, Note, Prompt, Reply
-from clew.stores import RunNotFoundError
+from clew.stores import RunExistsError, RunNotFoundError
 from clew.testing import ScriptedModel, act, say
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(16))
@@ -351,14 +351,34 @@ async def test_words_are_edited_and_continued_in_branches() -> None:
     assert await told(again.run_id) == ["one", "due"]
     more = await resume(agent(), second.run_id, say="drei", store=store, owner="ada")
     assert await told(more.run_id) == ["one", "zwei", "drei"]
-    with pytest.raises(ConfigError, match="has 3 words"):
+    with pytest.raises(ConfigError, match="has 3 messages"):
         await branch(agent(), run_id, 5, "x", store=store, owner="ada")
-    with pytest.raises(ConfigError, match="has 3 words"):
+    with pytest.raises(ConfigError, match="has 3 messages"):
         await branch(agent(), run_id, 4, store=store, owner="ada")
     with pytest.raises(RunNotFoundError):
         await branch(agent(), run_id, 2, "x", store=store, owner="eve")
     with pytest.raises(ConfigError, match="not both"):
         await branch(agent(), run_id, 2, "x", store=store, session="a", new_id="b")
+    for number in (0, -1, True, 2.0, "2"):
+        with pytest.raises(ConfigError, match=r"^message .* is none: give 1"):
+            await branch(agent(), run_id, cast("Any", number), "x", store=store, owner="ada")
+
+
+async def test_a_session_that_exists_is_told_by_its_name() -> None:
+    store = MemoryStore()
+    first = await run(agent(), "one", session="s", owner="ada", store=store)
+    await run(agent(), "x", run_id="new", store=store)
+    told = r"^the session 's' exists: name another"
+    for number in (1, 2):
+        with pytest.raises(RunExistsError, match=told):
+            await branch(agent(), first.run_id, number, "x", store=store, session="s", owner="ada")
+        with pytest.raises(RunExistsError, match="there is a run 'new' already"):
+            await branch(agent(), first.run_id, number, "x", store=store, new_id="new")
+    messages = [{"role": "user", "content": "x"}]
+    with pytest.raises(RunExistsError, match=told):
+        await answer_messages(agent(), messages, store=store, session="s", owner="ada")
+    with pytest.raises(RunExistsError, match="there is a run 'new' already"):
+        await answer_messages(agent(), messages, store=store, run_id="new")
 
 
 async def test_typed_answers_and_open_calls_are_written_too() -> None:

@@ -53,6 +53,15 @@ def letters(*script: Any, **settings: Any) -> Agent:
     return Agent(ScriptedModel(script, plan=None), [send, lose], **settings)
 
 
+async def test_what_took_no_tokens_cost_nothing() -> None:
+    result = await run(Agent(ScriptedModel([say("42")])), "How many?", store=MemoryStore())
+    assert (result.lost.cost, result.to_json()["lost"]["cost"]) == (0.0, 0.0)
+    assert result.usage.tokens
+    none = Agent(ScriptedModel([say("42")]), limits=Limits(tokens=1, landing=False))
+    ended = await run(none, "How many?", store=MemoryStore())
+    assert (ended.status, ended.usage.tokens, ended.usage.cost) == ("bound", 0, 0.0)
+
+
 async def test_an_answer_is_unwrapped() -> None:
     result = await run(Agent(ScriptedModel([say("42")])), "How many?", store=MemoryStore())
     assert isinstance(result, Answered)

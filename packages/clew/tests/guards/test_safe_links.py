@@ -79,6 +79,10 @@ ATTACKS = {
     "mailto:me@evil.example?body=S": "mailto[:]me@evil[.]example?body=S",
     "ftp://evil.example/S": "ftp[:]//evil[.]example/S",
     "vscode://evil/S": "vscode[:]//evil/S",
+    "file:evil.example/x": "file[:]evil[.]example/x",
+    "file:evil.com": "file[:]evil[.]com",
+    "file:/etc/passwd": "file[:]/etc/passwd",
+    "file:notes/a.md?q=S": "file[:]notes/a[.]md?q=S",
     "file:///etc/passwd": "file[:]///etc/passwd",
     "\\\\x http:/evil.example": "\\\\x http[:]/evil[.]example",
     "https://mine.example/page?x=1)https://evil.example": (
@@ -116,6 +120,7 @@ KEPT = [
     "[1]: https://handbook.example/a", "![a][1]\n\n[1]: https://handbook.example/a",
     "me at 10:30, or AT&T; 5 &amp; 6", "</b>", "e.g. this.",
     "![alt][x]", "C:\\folder\\file", "one:two", "and/or", "see README.md",
+    "url: file:mary-shelley.md", "file:notes/a%20b.md", "(file:notes/a.md).",
 ]  # fmt: skip
 
 

@@ -93,7 +93,7 @@ async def test_what_is_allowed_is_on_record_and_charged_and_not_asked_again() ->
     assert (await told("r", store))[0].endswith("not harmful: a question about sums")
     model = sum((step.thought.reply.usage for step in record if step.thought), Usage())
     assert result.usage == model + TOOK
-    assert result.lost == Usage()
+    assert result.lost == Usage(cost=0.0)
     assert judge.asked == ["What is 2 + 2?"]
     await replay(agent, "r", store=store)
     assert judge.asked == ["What is 2 + 2?"]

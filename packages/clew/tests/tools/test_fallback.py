@@ -30,7 +30,7 @@ from clew.core.events import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
 from clew.toolbox import planner
-from clew.tools import Attempts
+from clew.tools import Attempts, external
 from clew.tools.fallback import with_fallback
 
 QUERY = {
@@ -338,6 +338,10 @@ def test_what_is_more_than_a_call_has_no_fallback() -> None:
     for first, second in ((sub, made("a", "")), (made("a", ""), sub), (planner(), made("a", ""))):
         with pytest.raises(ConfigError, match="it is more than one call"):
             with_fallback(first, second)
+    desk = external("desk", "Ask the desk.")
+    for pair in ((desk, made("a", "")), (made("a", ""), desk)):
+        with pytest.raises(ConfigError, match="desk is performed elsewhere"):
+            with_fallback(*pair)
     with pytest.raises(ConfigError, match="a cannot be its own fallback"):
         with_fallback(made("a", ""), made("a", ""))
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.result import (
+    NOTHING_SPENT,
     Answered,
     BaseResult,
     Bound,
@@ -18,7 +19,7 @@ from clew.agent.result import (
 )
 from clew.agent.work_done import contradicts, work_done
 from clew.citations import citations, references
-from clew.core.events import EFFECTFUL, Json, Stop
+from clew.core.events import EFFECTFUL, Json, Stop, Usage
 from clew.core.interfaces import Audits, Store
 from clew.core.pending import pending_here, pending_in
 from clew.core.settling import unknown_calls
@@ -28,6 +29,8 @@ from clew.guards.safe_links import safe_links
 from clew.support.json_values import text_or_json
 from clew.support.parts import stable_name, using
 from clew.tools.finish import completed_answer
+
+_NOTHING_USED: Final = Usage()
 
 
 def _decoded(agent: Agent[Any], answer: Json) -> Any:
@@ -86,13 +89,13 @@ def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> 
     return {
         "run_id": trajectory.run_id,
         "reason": stop.reason,
-        "usage": trajectory.usage,
+        "usage": NOTHING_SPENT if trajectory.usage == _NOTHING_USED else trajectory.usage,
         "steps": len(trajectory.steps),
         "evidence": tuple(known.values()),
         "cited": cited,
         "references": tuple(replace(one, title=str(safe(one.title)[0])) for one in listed),
         "fallback": stop.fallback,
-        "lost": trajectory.total.lost,
+        "lost": NOTHING_SPENT if trajectory.total.lost == _NOTHING_USED else trajectory.total.lost,
         "unknown": unknown_calls(trajectory),
         "outcome": stop.outcome or ("answered" if stop.status == "answered" else ""),
         "note": _note(trajectory, answered=stop.answer is not None and not stop.fallback),

@@ -1,7 +1,7 @@
 """What a run came to: a union to match, with one class for every way out."""
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NoReturn, TypeAlias
+from typing import Any, Final, Generic, Literal, NoReturn, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ from clew.support.short_text import one_line
 
 _ARGS_CHARS = 120
 """So much of a held call's arguments stands in a line."""
+
+
+NOTHING_SPENT: Final = Usage(cost=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ class BaseResult:
     status: Status
     reason: str = ""
     answer: object
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NOTHING_SPENT
     steps: int = 0
     evidence: tuple[Evidence, ...] = ()
     cited: tuple[Evidence, ...] = ()
@@ -64,7 +67,7 @@ class BaseResult:
     outcome: AnswerOutcome | Literal[""] = ""
     contradicted: bool = False
     links: tuple[OutsideLink, ...] = ()
-    lost: Usage = field(default_factory=Usage)
+    lost: Usage = NOTHING_SPENT
     note: str = ""
     raw_answer: Json = None
     safe_answer: Json = None

@@ -373,7 +373,13 @@ def _approved(recorded: AgentSpec, tools: Sequence[AnyTool]) -> list[AnyTool]:
     }
     approved = [replace(tool, approve=by_name.get(tool.name, False)) for tool in tools]
     return [
-        replace(tool, external=elsewhere.get(tool.name)) if isinstance(tool, Tool) else tool
+        replace(
+            tool,
+            external=elsewhere.get(tool.name),
+            attempts=Attempts() if tool.name in elsewhere else tool.attempts,
+        )
+        if isinstance(tool, Tool)
+        else tool
         for tool in approved
     ]
 

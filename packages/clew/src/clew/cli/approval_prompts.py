@@ -36,7 +36,7 @@ def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
     why = inert(each.why + origins(each.origins))
     behind = "".join(f"\n{_BEHIND}: {written(it, complete=True)}" for it in each.behind)
     form = "" if each.asks is None else encode(each.asks).decode()
-    asks = f"\nanswer with JSON of this form: {form}" if form else ""
+    asks = f"\nthe answer is JSON that fits this schema: {form}" if form else ""
     key = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
     return TextBlock(f"Held {inert(key)}", f"{made}\n{why}{behind}{inert(asks)}", "yellow")
 

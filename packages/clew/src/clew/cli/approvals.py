@@ -12,7 +12,7 @@ from clew import ConfigError, PendingApproval, StoreError, pending_approvals, re
 from clew.cli.approval_prompts import leave_word, render_approval, show_call
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
-from clew.cli.options import DEBUG, JSON, LABEL, OWNER, STORE
+from clew.cli.options import DEBUG, JSON, ONLY_LABEL, ONLY_OWNER, STORE
 from clew.cli.render import TextBlock
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.screen import console, put
@@ -23,8 +23,8 @@ from clew.stores.listing import runs_with
 
 @click.command("approvals")
 @click.option("--interactive", "-i", is_flag=True, help="Ask you about each.")
-@LABEL
-@OWNER
+@ONLY_LABEL
+@ONLY_OWNER
 @STORE
 @JSON
 @DEBUG
@@ -53,7 +53,7 @@ def list_approvals(
         say(json_text([each.to_json() for each, _ in waiting]))
         return ANSWERED
     if not waiting and not foreign:
-        say(f"nothing waits for a person at {redacted_location(store)}")
+        say(f"nothing waits for a person in {redacted_location(store)}")
     out = console()
     for each, hint in waiting:
         for piece in render_approval(each, store):

@@ -2,12 +2,12 @@
 
 import click
 
-from clew import Trajectory
 from clew.cli.continue_hint import continue_hint, is_described
 from clew.cli.errors import ANSWERED
 from clew.cli.leave_ruling import LeftRuling, waiting_calls
 from clew.cli.resume import resume
 from clew.cli.safe_text import inert, say
+from clew.cli.store_option import command
 from clew.workers import queue_of
 
 
@@ -16,7 +16,7 @@ def carry_on(
 ) -> int:
     """Resume the run, or say how it goes on: by its workers, after more words, or by hand."""
     if not (resumes and is_described(ruled.root)) or queue_of(ruled.root):
-        say(f"{ruled.text} {_then(ruled.root, store)}")
+        say(f"{ruled.text} {_then(ruled, store)}")
         return ANSWERED
     if left := waiting_calls(ruled.root.run_id, store):
         say(f"{ruled.text} Of its run {len(left)} more wait: {', '.join(each.id for each in left)}")
@@ -27,6 +27,10 @@ def carry_on(
     return code
 
 
-def _then(root: Trajectory, store: str | None) -> str:
+def _then(ruled: LeftRuling, store: str | None) -> str:
+    root = ruled.root
+    if ruled.recorded and root.stop is not None and root.stop.status != "held":
+        shown = inert(command("show", root.run_id, store=store))
+        return f"Its run has gone on with it, and is {root.stop.status}: {shown}"
     hint = inert(continue_hint(root, store=store))
     return f"{hint[0].upper()}{hint[1:]}" if queue_of(root) else f"Go on with: {hint}"

@@ -41,10 +41,14 @@ class RulingOptions:
 
 @dataclass(frozen=True)
 class LeftRuling:
-    """A word that was left: what it says, and the run that goes on with it."""
+    """A word that was left: what it says, and the run that goes on with it.
+
+    One that is `recorded` was left before, and the run went on with it.
+    """
 
     text: str
     root: Trajectory
+    recorded: bool = False
 
 
 def leave_ruling(

@@ -152,6 +152,12 @@ def _name(flag: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
     return click.option(flag, callback=named, metavar=metavar, help=about, **more)
 
 
+def _label_option(about: str) -> Callable[[F], F]:
+    return click.option(
+        "--label", "labels", metavar="NAME=VALUE", multiple=True, callback=_labels, help=about
+    )
+
+
 def _file(flag: str, metavar: str, about: str) -> Callable[[F], F]:
     return _name(flag, metavar, about, type=click.Path())
 
@@ -168,7 +174,6 @@ def _model_option(name: str) -> Callable[[F], F]:
     """The option of a setting of the model, as the table of settings has it."""
     flag, about = f"--{name.replace('_', '-')}", ModelSettings.HELP[name]
     if name == "extra":
-        about += "  Repeatable: NAME=VALUE."
         return click.option(flag, metavar="NAME=VALUE", multiple=True, callback=_extra, help=about)
     if name == "stop":
         about += "  Repeatable."
@@ -232,15 +237,10 @@ MCP: Final = click.option(
     help="Use the tools of this MCP server: a command line or a URL, or NAME=… of either. Several "
     "times for several.",
 )
-LABEL: Final = click.option(
-    "--label",
-    "labels",
-    metavar="NAME=VALUE",
-    multiple=True,
-    callback=_labels,
-    help="A label of the run, or that runs must have. Repeatable.",
-)
-OWNER: Final = _name("--owner", "NAME", "Whose run it is, or whose runs.")
+LABEL: Final = _label_option("A label of the run. Repeatable.")
+ONLY_LABEL: Final = _label_option("Only runs with this label. Repeatable.")
+OWNER: Final = _name("--owner", "NAME", "Whose run it is.")
+ONLY_OWNER: Final = _name("--owner", "NAME", "Only runs of this owner.")
 SESSION: Final = _name("--session", "NAME", "The conversation of this name, the owner's own.")
 QUEUE: Final = _name(
     "--queue",

@@ -10,7 +10,7 @@ import click
 
 from clew import StoreError
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.options import DEBUG, JSON, LABEL, OWNER, SESSION, STORE
+from clew.cli.options import DEBUG, JSON, ONLY_LABEL, ONLY_OWNER, SESSION, STORE
 from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.store_option import command, existing, exists, redacted_location
@@ -39,8 +39,8 @@ GOAL = 60
     "--broken", is_flag=True, help="Show only runs that were set aside, and how to continue them."
 )
 @click.option("--watch", "watching", is_flag=True, help="Show their status until Ctrl-C.")
-@LABEL
-@OWNER
+@ONLY_LABEL
+@ONLY_OWNER
 @SESSION
 @STORE
 @JSON

@@ -78,10 +78,11 @@ def _go_on(context: click.Context, call: str, text: str, store: str | None) -> i
     """Go on with the run of a call, unless somebody else does."""
     asked = approval_id(call)
 
-    async def look() -> Trajectory:
+    async def look() -> tuple[Trajectory, bool]:
         async with existing(store) as opened:
             record = await read(asked.run_id, store=opened)
-            return await read(await root_of(opened, record), store=opened)
+            recorded = record.call(asked.key).settled is not None
+            return await read(await root_of(opened, record), store=opened), recorded
 
-    root = anyio.run(look)
-    return carry_on(context, LeftRuling(f"{inert(asked.key)} {text}", root), store)
+    root, recorded = anyio.run(look)
+    return carry_on(context, LeftRuling(f"{inert(asked.key)} {text}", root, recorded), store)

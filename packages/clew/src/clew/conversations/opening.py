@@ -1,6 +1,7 @@
 """Runs that go on with messages from elsewhere, and branches from a word of a conversation on."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 import msgspec
 
@@ -19,8 +20,8 @@ from clew.core.interfaces import Listener
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.locks import at_work
-from clew.support.arguments import check_argument, check_number
-from clew.support.errors import ConfigError
+from clew.support.arguments import check_argument
+from clew.support.errors import ConfigError, RunExistsError
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 
@@ -55,12 +56,13 @@ async def answer_messages(
     async with store_at(where) as opened, resources(agent):
         if owner is not None:
             await refuse_anothers(opened, run_id, owner)
-        async with at_work(opened, run_id, "refuse"):
-            journal = await start(
-                agent, _question(first), opened, run_id=run_id, listener=listener,
-                labels=labels, owner=owner, deps=deps, history=history,
-            )  # fmt: skip
-            return await OpenRun(agent, journal).go_on()
+        with _named_anew(session):
+            async with at_work(opened, run_id, "refuse"):
+                journal = await start(
+                    agent, _question(first), opened, run_id=run_id, listener=listener,
+                    labels=labels, owner=owner, deps=deps, history=history,
+                )  # fmt: skip
+                return await OpenRun(agent, journal).go_on()
 
 
 async def branch(
@@ -91,17 +93,32 @@ async def branch(
         if owner is not None:
             await refuse_anothers(opened, named, owner)
         entry, words = _word(record, word, words)
-        if word == 1:
-            started = record.started
-            async with open_run(
-                agent, _question(words), run_id=named, store=opened, listener=listener,
-                labels=started.labels, owner=started.owner or None, deps=deps,
-            ) as run:  # fmt: skip
-                return await run.go_on()
-        async with at_work(opened, named, "refuse"):
-            point = _cut(record, entry, words)
-            journal = await start_fork(agent, point, opened, named, listener=listener, deps=deps)
-            return await OpenRun(agent, journal).go_on()
+        with _named_anew(session):
+            if word == 1:
+                started = record.started
+                async with open_run(
+                    agent, _question(words), run_id=named, store=opened, listener=listener,
+                    labels=started.labels, owner=started.owner or None, deps=deps,
+                ) as run:  # fmt: skip
+                    return await run.go_on()
+            async with at_work(opened, named, "refuse"):
+                point = _cut(record, entry, words)
+                journal = await start_fork(
+                    agent, point, opened, named, listener=listener, deps=deps
+                )
+                return await OpenRun(agent, journal).go_on()
+
+
+@contextmanager
+def _named_anew(session: str | None) -> Generator[None]:
+    """Tell that a session exists by its name: its run's id is not the caller's."""
+    try:
+        yield
+    except RunExistsError as error:
+        if session is None:
+            raise
+        message = f"the session {session!r} exists: name another, or speak in it with run"
+        raise RunExistsError(message) from error
 
 
 def _named(session: str | None, run_id: str, owner: str | None) -> str:
@@ -119,10 +136,14 @@ def _question(parts: Asked) -> Question:
 
 def _word(record: Trajectory, number: int, words: Asked) -> tuple[Entry | None, Asked]:
     """The entry of a word, None behind the last, and what is said in the place of it."""
-    check_number("word", number, 1)
+    if type(number) is not int or number < 1:
+        message = f"message {number!r} (word) is none: give 1 for the question, 2 for the next"
+        raise ConfigError(message, field="word")
     entries = [entry for entry in record.entries if _parts(entry)]
     if number > len(entries) + bool(words):
-        message = f"run {record.run_id} has {len(entries)} words: name one of them, or say the next"
+        message = (
+            f"run {record.run_id} has {len(entries)} messages: name one of them, or say the next"
+        )
         raise ConfigError(message)
     entry = entries[number - 1] if number <= len(entries) else None
     return entry, words or (() if entry is None else _parts(entry))

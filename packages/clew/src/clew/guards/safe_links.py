@@ -58,6 +58,8 @@ _DEFINED: Final = Lazy(r"\[([^\[\]]{1,999})\](?=:)")
 _HOST: Final = Lazy(r"(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}")
 _SCHEME: Final = Lazy(r"[a-z][a-z0-9+.-]*\\?", re.IGNORECASE)
 _COLON: Final = Lazy(r":(?!\])(?=([(\[:]?))")
+_OWN_FILE: Final = Lazy(r"file:[\w%.~+-]+(?:/[\w%.~+-]+)*", re.IGNORECASE)
+"""A file beside others, as `file:notes/a.md`: it leads no further than its bare name does."""
 _HARMLESS: Final = ("hxxp", "hxxps")
 _TRAILING: Final = ".,;:!?*_~"
 _QUOTED: Final = 80
@@ -177,7 +179,7 @@ class _Rewriter:
     def _address(self, marks: str) -> str:
         """An address, as it is where it is known, else so that it leads nowhere."""
         bare = ended(marks)
-        if bare in self._known:
+        if bare in self._known or _is_own_file(bare):
             return marks
         safe = _defanged(bare)
         if safe != bare:
@@ -188,6 +190,12 @@ class _Rewriter:
 def _label(name: str) -> str:
     """The name of a definition as Markdown compares it."""
     return " ".join(name.casefold().split())
+
+
+def _is_own_file(address: str) -> bool:
+    """Whether it is the relative path of a file, in which no name passes for a host."""
+    path = address.partition(":")[2]
+    return _OWN_FILE.fullmatch(address) is not None and _MARKS.search(path) is None
 
 
 def _defanged(address: str) -> str:

@@ -61,6 +61,10 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
         if not isinstance(each, Tool) or isinstance(each, DependentTool):
             raise ConfigError(f"{each.name} cannot have or be a fallback: it is more than one call")
     tool, other = cast("Tool", tool), cast("Tool", other)
+    for each in (tool, other):
+        if each.external is not None:
+            message = f"{each.name} is performed elsewhere, and cannot have or be a fallback"
+            raise ConfigError(f"{message}: give External(fallback=…)")
     if tool.name == other.name:
         raise ConfigError(f"{tool.name} cannot be its own fallback")
     names = dict(arguments or {})

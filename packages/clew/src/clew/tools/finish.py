@@ -87,7 +87,8 @@ def encode_answer(kind: Any, value: Any) -> Json:
     encoded: Json = decode_json(encode(by_name(adapted(kind, "the answer's type"), plain(value))))
     decoded = decode_answer(kind, encoded)
     if type(decoded) is not type(value) and decoded != value:  # it is only its JSON
-        message = f"a {type(value).__name__} is at most the JSON of one"
+        wanted = kind.__name__ if isinstance(kind, type) else repr(kind)
+        message = f"a {type(value).__name__} is not accepted in place of {wanted}"
         raise ValueError(message)
     if (changed := changed_part(value, decoded)) is not None:
         was, now = (type(each).__name__ for each in changed)
