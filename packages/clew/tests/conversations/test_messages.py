@@ -367,7 +367,7 @@ async def test_words_are_edited_and_continued_in_branches() -> None:
 async def test_a_session_that_exists_is_told_by_its_name() -> None:
     store = MemoryStore()
     first = await run(agent(), "one", session="s", owner="ada", store=store)
-    await run(agent(), "x", run_id="new", store=store)
+    await run(agent(), "x", run_id="new", store=store, owner="ada")
     told = r"^the session 's' exists: name another"
     for number in (1, 2):
         with pytest.raises(RunExistsError, match=told):
