@@ -30,7 +30,7 @@ def carry_on(
 def _then(ruled: LeftRuling, store: str | None) -> str:
     root = ruled.root
     if ruled.recorded and root.stop is not None and root.stop.status != "held":
-        shown = inert(command("show", root.run_id, store=store))
-        return f"Its run has gone on with it, and is {root.stop.status}: {shown}"
+        look = inert(command("show", root.run_id, store=store))
+        return f"Its run has gone on with it, and is {root.stop.status}: {look}"
     hint = inert(continue_hint(root, store=store))
     return f"{hint[0].upper()}{hint[1:]}" if queue_of(root) else f"Go on with: {hint}"

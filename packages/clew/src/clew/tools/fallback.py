@@ -57,14 +57,7 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
 
     Raises `ConfigError` if the parameters are incompatible, or a tool works in a sub-run.
     """
-    for each in (tool, other):
-        if not isinstance(each, Tool) or isinstance(each, DependentTool):
-            raise ConfigError(f"{each.name} cannot have or be a fallback: it is more than one call")
-    tool, other = cast("Tool", tool), cast("Tool", other)
-    for each in (tool, other):
-        if each.external is not None:
-            message = f"{each.name} is performed elsewhere, and cannot have or be a fallback"
-            raise ConfigError(f"{message}: give External(fallback=…)")
+    tool, other = _one_call(tool), _one_call(other)
     if tool.name == other.name:
         raise ConfigError(f"{tool.name} cannot be its own fallback")
     names = dict(arguments or {})
@@ -99,6 +92,16 @@ def with_fallback(tool: AnyTool, other: AnyTool, arguments: Names | None = None)
             names=names,
         )  # no result: what the other returns has a note with it
     )
+
+
+def _one_call(tool: AnyTool) -> Tool:
+    """The tool, whose call is one that is made here. Raises `ConfigError`."""
+    if not isinstance(tool, Tool) or isinstance(tool, DependentTool):
+        raise ConfigError(f"{tool.name} cannot have or be a fallback: it is more than one call")
+    if tool.external is not None:
+        message = f"{tool.name} is performed elsewhere, and cannot have or be a fallback"
+        raise ConfigError(f"{message}: give External(fallback=…)")
+    return tool
 
 
 class _Why(NamedTuple):
