@@ -12,13 +12,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parent.parent
 BUILD: Final = ROOT / "build"
 PAGES: Final = BUILD / "pages"
+API: Final = BUILD / "site" / "api"
+EXTENSION: Final = Path(__file__).with_name("reference_names.py")
 REPORTS: Final = ROOT / "lab" / "reports"
 MEASURED: Final = PAGES / "measured"
 
@@ -53,11 +55,28 @@ LINK: Final = re.compile(
 )
 """A link to a page or file, beside code that may look like one."""
 
+ENTRY: Final = re.compile(r"""<h\d\b[^>]*\sid=["']?([\w.]+)""")
+"""The name that an entry of the reference is for."""
+
+
+def public_names() -> list[str]:
+    """All public names."""
+    return (ROOT / "lab/tests" / "public_names.txt").read_text("utf-8").split()
+
 
 def namespaces() -> list[str]:
     """All that are public, in order."""
-    names = (ROOT / "lab/tests" / "public_names.txt").read_text("utf-8").split()
-    return sorted({name.rpartition(".")[0] for name in names})
+    return sorted({name.rpartition(".")[0] for name in public_names()})
+
+
+def without_entry(names: Iterable[str], api: Path) -> list[str]:
+    """The public names that the built reference in a folder tells nothing of.
+
+    A namespace, as `clew.sync`, has a page of its own.
+    """
+    pages = {page.parent.name: page.read_text("utf-8") for page in api.glob("*/index.html")}
+    entries = {entry for text in pages.values() for entry in ENTRY.findall(text)}
+    return [name for name in names if name not in entries and name not in pages]
 
 
 def decisions() -> list[str]:
@@ -155,6 +174,7 @@ def settings() -> Iterator[str]:
         "separate_signature": True,
         "show_signature_annotations": True,
         "filters": ["!^_"],
+        "extensions": [str(EXTENSION)],
     }
     yield "[project]"
     yield 'site_name = "clew"\nsite_description = "A ReAct runtime for Python"'
@@ -183,11 +203,15 @@ def pages_of(part: Any) -> list[str]:
 
 
 def main() -> int:
-    """Lay out the pages and build; the exit status is Zensical's."""
+    """Lay out the pages and build; the exit status is Zensical's, or 1 if a name has no entry."""
     lay_out()
     (BUILD / "zensical.toml").write_text("\n".join(settings()) + "\n", "utf-8")
     command = [str(Path(sys.executable).with_name("zensical")), "build", "--strict", "--clean"]
-    return subprocess.run(command, cwd=BUILD, check=False).returncode
+    if code := subprocess.run(command, cwd=BUILD, check=False).returncode:
+        return code
+    if lacking := without_entry(public_names(), API):
+        print(f"no entry in the API reference: {', '.join(lacking)}", file=sys.stderr)
+    return bool(lacking)
 
 
 if __name__ == "__main__":

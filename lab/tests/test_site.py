@@ -4,6 +4,7 @@ That the site builds without a warning is for `make docs`, a part of `make check
 """
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from scripts.build_site import (
     navigation,
     pages_of,
     reports,
+    settings,
+    without_entry,
 )
 from tests.test_layers import ROOT
 
@@ -57,6 +60,21 @@ def test_links_between_pages_and_reports_lead_on_from_the_site() -> None:
 def test_every_public_namespace_is_in_the_reference() -> None:
     (reference,) = (part["Reference"] for part in navigation() if "Reference" in part)
     assert {"clew.testing": "api/clew.testing.md"} in reference[-1]["Python"]
+
+
+def test_a_public_name_without_an_entry_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "clew.tools" / "index.html"
+    page.parent.mkdir()
+    page.write_text(
+        '<h2 id="clew.tools.tool" class="doc">tool</h2><a href="#clew.tools.later">later</a>'
+        '<h2 class="doc" id="clew.tools.external">external</h2>'
+    )
+    names = ["clew.tools", "clew.tools.external", "clew.tools.later", "clew.tools.tool"]
+    assert without_entry(names, tmp_path) == ["clew.tools.later"]
+
+
+def test_functions_named_like_their_modules_stand_in_the_reference() -> None:
+    assert any("reference_names.py" in line for line in settings())
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ FORMATS = ("baseline", "json", "paper", "labelled")
 def main() -> None:
     """Print the tables of a file of results."""
     results = Results(sys.argv[1])
-    about, outcomes = results.about, results.outcomes()
+    about, outcomes = results.about, results.outcomes
     results.close()
     groups = grouped(outcomes, about)
     first = about.configurations[0]

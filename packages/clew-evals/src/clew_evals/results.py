@@ -190,6 +190,7 @@ class Results:
         ]
         return {row.outcome.run_id: row for row in rows}
 
+    @property
     def outcomes(self) -> list[Outcome]:
         """All outcomes in the order of the matrix, with twins taken into account."""
         about = self.about

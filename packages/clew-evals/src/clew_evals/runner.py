@@ -223,7 +223,7 @@ class Work:
         failed = [row.outcome for row in asked if row is not None and row.failed]
         return Evaluation(
             about=self.results.about,
-            outcomes=self.results.outcomes(),
+            outcomes=self.results.outcomes,
             left=asked.count(None),
             failed=failed,
             spent=self.spent,

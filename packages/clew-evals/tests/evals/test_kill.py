@@ -157,7 +157,7 @@ def outcomes(path: Path) -> list[Outcome]:
     try:
         return [
             msgspec.structs.replace(one, counted=msgspec.structs.replace(one.counted, seconds=0.0))
-            for one in results.outcomes()
+            for one in results.outcomes
         ]
     finally:
         results.close()

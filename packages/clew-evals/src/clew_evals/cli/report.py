@@ -37,7 +37,7 @@ class Report:
     def __init__(self, results: str, baseline: str) -> None:
         opened = Results(results)
         try:
-            self._about, self._outcomes = opened.about, opened.outcomes()
+            self._about, self._outcomes = opened.about, opened.outcomes
         finally:
             opened.close()
         if not self._outcomes:
