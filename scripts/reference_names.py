@@ -4,6 +4,7 @@
 takes it for the module, and the API reference would not have it: here it becomes the function.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -14,15 +15,21 @@ class ReferenceNames(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **more: Any) -> None:
         """Called when all of a package has been read."""
-        for module in [*modules(pkg)]:
+        meant: dict[str, griffe.Object | griffe.Alias] = {}
+        for module in modules(pkg):
             for name, path in module.imports.items():
                 inner = module.members.get(name)
-                if inner is None or not inner.is_module or path != f"{inner.path}.{name}":
-                    continue
-                module.members[name] = griffe.Alias(name, inner.members[name], parent=module)
+                if isinstance(inner, griffe.Module) and path == f"{inner.path}.{name}":
+                    meant[inner.path] = inner.members[name]
+        for module in modules(pkg):
+            for name, path in [(name, f"{module.path}.{name}") for name in module.members]:
+                target = meant.get(path) or meant.get(module.imports.get(name, ""))
+                if target is not None:
+                    module.members[name] = griffe.Alias(name, target, parent=module)
 
 
-def modules(module: griffe.Module) -> list[griffe.Module]:
+def modules(module: griffe.Module) -> Iterator[griffe.Module]:
     """The module and all below it."""
-    below = [modules(each) for each in module.modules.values()]
-    return [module, *(each for inner in below for each in inner)]
+    yield module
+    for each in list(module.modules.values()):
+        yield from modules(each)
