@@ -149,7 +149,8 @@ def checked(tool: T) -> T:
         _check_labels(tool)
     if isinstance(tool, Tool):
         _check_attempts(tool)
-        _check_external(tool)
+        if tool.external is not None:
+            _check_external(tool)
     if tool.parameters.get("type") != "object":
         message = f'tool {tool.name}: its parameters must be a schema of "type": "object"'
         raise ConfigError(message)
@@ -201,8 +202,6 @@ def _check_external(tool: Tool) -> None:
     made here, or whose wait has no end that it can have.
     """
     external = cast("object", tool.external)  # whatever a user gave
-    if external is None:
-        return
     who = f"tool {tool.name}"
     if not isinstance(external, External):
         raise ConfigError(f"{who}: external is {external!r}: give External(timeout=…)")
