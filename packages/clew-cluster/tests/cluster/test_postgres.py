@@ -12,11 +12,14 @@ import anyio
 import psycopg
 import pytest
 
+from clew import Agent, fork, list_runs, run
 from clew.core.interfaces import Append, Line, Store
 from clew.stores import open_store, store_at
+from clew.stores.listing import Selection
 from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError
+from clew.testing import ScriptedModel, finish
 from clew_cluster.postgres.connection import SESSION
-from clew_cluster.postgres.listing import BEGIN, END, LAST, PAGE
+from clew_cluster.postgres.listing import BEGIN, CHOSEN, END, LAST, PAGE, SELECTED
 from clew_cluster.postgres.schema import STEPS, bring_up
 from clew_cluster.postgres.store import PostgresStore
 from clew_testing.store_claims import CLAIMS, a_killed_process_loses_its_claims
@@ -470,9 +473,34 @@ async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address
         assert await store.append(append("r", 1, 2)), "who has it open goes on"
     async with stores(address) as (again,):
         with pytest.raises(
-            StoreError, match=r"another version of clew \(store version 2, this one knows 1\)"
+            StoreError, match=r"another version of clew \(store version 3, this one knows 2\)"
         ):
             await again.read("r")
+
+
+async def test_runs_of_before_are_found_by_their_labels(
+    address: str, postgres_server: Server
+) -> None:
+    agent = Agent(ScriptedModel([finish("done")]))
+    async with stores(address) as (store,):
+        for user in ("ada", "bob"):
+            await run(agent, '"labels": \0?', run_id=user, labels={"user": user}, store=store)
+        await fork(agent.replace(tries=1), "ada", at=1, new_id="fork", store=store)
+        postgres_server.execute(
+            f"""
+            SET search_path = {store.database.schema};
+            DROP TABLE labels;
+            UPDATE about SET version = 1;
+            """
+        )
+    async with stores(address) as (store,):
+        for user, ids in (("ada", {"ada", "fork"}), ("bob", {"bob"})):
+            listed = await list_runs(store=store, labels={"user": user})
+            assert {each.run_id for each in listed} == ids
+        await run(agent, "?", run_id="new", owner="ada", store=store)
+        assert [each.run_id for each in await list_runs(store=store, owner="ada")] == ["new"]
+        await store.forget("new")
+        assert await list_runs(store=store, owner="ada") == []
 
 
 async def test_a_page_costs_the_same_however_many_runs_have_stopped(
@@ -501,9 +529,51 @@ async def test_a_page_costs_the_same_however_many_runs_have_stopped(
             for name, value in (*SESSION, ("search_path", store.database.schema)):
                 await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
             for query, given in asked:
-                cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)
-                ((((plan,),)),) = await cursor.fetchall()
-                assert 0 < rows_of(plan["Plan"]) < 600
+                assert 0 < await rows_passed(connection, query, given) < 600
+
+
+async def test_few_runs_of_a_label_are_found_without_a_look_at_the_others(
+    address: str, postgres_server: Server
+) -> None:
+    async with stores(address) as (store,):
+        await store.create("r")
+        rare, common = Selection({"user": "ada"}), Selection({"plan": "gold"})
+        postgres_server.execute(
+            f"""
+            SET search_path = {store.database.schema};
+            INSERT INTO runs (run_id, head, stopped, status, stopped_at)
+            SELECT 'r' || n, 1, true, 'answered', n FROM generate_series(1, 9000) AS n;
+            INSERT INTO entries SELECT number, 1, stopped_at, 1, '', '' FROM runs WHERE head = 1;
+            INSERT INTO labels
+            SELECT '\\x{common.digests[0].hex()}', number FROM runs WHERE stopped;
+            INSERT INTO labels SELECT '\\x{rare.digests[0].hex()}', number FROM runs
+            WHERE stopped_at % 450 = 0 AND stopped;
+            ANALYZE;
+            """
+        )
+        wanted = [f"r{n}" for n in range(9000, 0, -450)]
+        for limit in (0, 20, 5):
+            listed = [run.run_id for run in await store.select(rare, limit)]
+            assert listed == wanted[: limit or None]
+        page = await store.select(common, 30)
+        assert [run.run_id for run in page] == [f"r{n}" for n in range(9000, 8970, -1)]
+        assert len(await store.select(common)) == 9000
+        first = {"at": LAST, "run_id": "", "none": LAST, "status": "", "named": ""}
+        async with await psycopg.AsyncConnection.connect(store.database.conninfo) as connection:
+            for name, value in (*SESSION, ("search_path", store.database.schema)):
+                await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+            for query, which, most in ((CHOSEN, rare, 50), (SELECTED, common, 20)):
+                given = first | {"digests": which.digests, "most": most}
+                assert 0 < await rows_passed(connection, query, given) < 600
+
+
+async def rows_passed(
+    connection: psycopg.AsyncConnection[Any], query: LiteralString, given: dict[str, Any]
+) -> float:
+    """How many rows passed through all parts of the plan of a query."""
+    cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)
+    ((((plan,),)),) = await cursor.fetchall()
+    return rows_of(plan["Plan"])
 
 
 def rows_of(node: dict[str, Any]) -> float:

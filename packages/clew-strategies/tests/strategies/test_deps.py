@@ -169,3 +169,18 @@ async def test_another_s_vote_is_not_there() -> None:
     ):
         with pytest.raises(RunNotFoundError):
             await reach
+
+
+@pytest.mark.parametrize("others", [{"user": "u18"}, {}, {**LABELS, "desk": "3"}])
+async def test_a_vote_is_not_continued_with_other_labels(others: dict[str, str]) -> None:
+    agent, store = worker(deps=open_desk), MemoryStore()
+    first = await vote(agent, "?", 2, run_id="v", labels=LABELS, owner="Eve", store=store)
+    before = await store.read("v")
+    with pytest.raises(ConfigError, match=r"run v was begun with another label '(user|desk)'"):
+        await vote(agent, "?", 2, run_id="v", labels=others, owner="Eve", store=store)
+    with pytest.raises(RunNotFoundError):
+        await vote(agent, "?", 2, run_id="v", labels=LABELS, owner="Bob", store=store)
+    assert await store.read("v") == before
+    for same in (None, LABELS):
+        again = await vote(agent, "?", 2, run_id="v", labels=same, store=store)
+        assert again.result.run_id == first.result.run_id

@@ -1,10 +1,13 @@
 """What every store must do when it is asked which runs it has; part of `store_contract`."""
 
-from typing import Final
+import json
+from collections.abc import Mapping
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from clew.interfaces import Append, Base, RunInfo, Store
+from clew.stores.listing import runs_with
 from clew_testing.expect import expect
 from clew_testing.store_lines import Check, Make, append
 
@@ -103,6 +106,62 @@ async def runs_are_matched_by_a_part_of_their_ids(make: Make) -> None:
     await store.close()
 
 
+async def runs_are_selected_by_labels_and_owner(make: Make) -> None:
+    """By all labels that are asked for, the owner, the id and the status; a fork has its first
+    run's.
+    """
+    store = await make()
+    ada, bob = {"user": "ada", "plan": "gold"}, {"user": "bob", "plan": "gold"}
+    for at, (run_id, labels, owner) in enumerate(
+        (("r0", ada, "x"), ("r1", bob, "x"), ("r2", ada, ""), ("r3", {}, ""), ("r4", {}, "ada"))
+    ):
+        await _labelled(store, run_id, labels, owner, at)
+    await _stopped(store, "r2", 2, "answered", at=2)
+    await store.create("f", Base("r0", 1))
+
+    async def of(labels: Mapping[str, str], owner: str = "", run_id: str = "", **more: Any) -> str:
+        found = await runs_with(store, labels=labels, owner=owner, run_id=run_id, **more)
+        return " ".join(run.run_id for run in found)
+
+    expect(await of(ada), "r2 r0", "the runs with two labels")
+    await store.append(append("f", 1, 2, at=7))
+    wanted: dict[str, tuple[str, str]] = {
+        "two labels, one of them a fork's": (await of(ada), "f r2 r0"),
+        "one label": (await of({"plan": "gold"}), "f r2 r1 r0"),
+        "a label and an owner": (await of(ada, "x"), "f r0"),
+        "an owner": (await of({}, "ada"), "r4"),
+        "a value that is another's name": (await of({"ada": "user"}), ""),
+        "a label that nobody has": (await of({"user": "ada", "desk": "3"}), ""),
+        "an id": (await of({}, run_id="r3"), "r3"),
+        "an id and its label": (await of({"user": "bob"}, run_id="r1"), "r1"),
+        "an id and another's label": (await of({"user": "ada"}, run_id="r1"), ""),
+        "those that are open": (await of(ada, status="open"), "f r0"),
+        "those that were answered": (await of(ada, status="answered"), "r2"),
+        "those that are held": (await of(ada, status="held"), ""),
+        "two at most": (await of({"plan": "gold"}, limit=2), "f r2"),
+    }
+    for what, (got, right) in wanted.items():
+        expect(got, right, f"the runs with {what}")
+    await store.close()
+    store = await make()  # it is opened again
+    expect(await of(ada), "f r2 r0", "the runs with two labels, later")
+    await store.close()
+
+
+async def _labelled(
+    store: Store, run_id: str, labels: Mapping[str, str], owner: str, at: int
+) -> None:
+    """A run whose first line has labels and an owner."""
+    (made_up,) = append(run_id, await store.create(run_id), 1, at=at).lines
+    names = {"labels": dict(labels)} if labels else {}
+    body = {"event": "started", **names, **({"owner": owner} if owner else {})}
+    await store.append(
+        Append(
+            run_id, 1, (replace(made_up, body=json.dumps(body, separators=(",", ":")).encode()),)
+        )
+    )
+
+
 async def _written(store: Store, run_id: str, status: str, at: int) -> None:
     """A run with two lines, the last of them a stop where it has a status."""
     await store.append(append(run_id, await store.create(run_id), 1, at=at))
@@ -123,5 +182,6 @@ LISTING: Final[tuple[Check, ...]] = (
     runs_are_listed_in_pages,
     runs_are_listed_by_how_they_stand,
     runs_are_matched_by_a_part_of_their_ids,
+    runs_are_selected_by_labels_and_owner,
 )
 """Every check of listings, in an order that meets simple faults first."""

@@ -352,3 +352,49 @@ def test_the_command_line_labels_lists_and_filters(tmp_path: Path) -> None:
     assert "write NAME=VALUE" in wrong.stderr
     held = clew("approvals", "--label", "user=u17", "--json", store=store)
     assert json.loads(held.stdout) == []
+
+
+Again = Callable[..., Awaitable[Any]]
+
+
+async def _started(agent: Agent[Any], store: Store, **given: Any) -> str:
+    return (await (await start(agent, "?", run_id="r", store=store, **given)).wait()).run_id
+
+
+async def _batched(agent: Agent[Any], store: Store, **given: Any) -> str:
+    (done,) = await batch(agent, ["?"], name="r", store=store, **given)
+    return done.run_id
+
+
+async def _submitted(agent: Agent[Any], store: Store, **given: Any) -> str:
+    return await submit(agent, "?", request="r", store=store, **given)
+
+
+AGAIN: dict[str, Again] = {"start": _started, "batch": _batched, "submit": _submitted}
+OTHERS: dict[str, dict[str, str]] = {
+    "another value": {**U17, "user": "u18"},
+    "one more": {**U17, "desk": "3"},
+    "one less": {"user": "u17"},
+    "none": {},
+}
+
+
+@pytest.mark.parametrize("others", OTHERS)
+@pytest.mark.parametrize("way", AGAIN)
+async def test_a_begun_run_is_not_taken_for_one_with_other_labels(
+    way: str, others: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", secret := "sk-live-0123456789abcdef")
+    labels = {**U17, "request": "9", "key": secret}
+    agent, store = Agent(ScriptedModel([finish("done")])), MemoryStore()
+    run_id = await AGAIN[way](agent, store, labels=labels)
+    before = await store.read(run_id)
+    other = {**labels, **OTHERS[others]}
+    for name in U17.keys() - OTHERS[others].keys():
+        del other[name]
+    with pytest.raises(ConfigError, match=r"was begun with another label '\w+': leave its labels"):
+        await AGAIN[way](agent, store, labels=other)
+    assert await store.read(run_id) == before
+    for same in (None, labels):
+        assert await AGAIN[way](agent, store, labels=same) == run_id
+    assert await store.read(run_id) == before

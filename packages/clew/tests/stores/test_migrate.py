@@ -15,7 +15,7 @@ from clew.stores.sqlite.file import VERSION
 from clew.testing import ScriptedModel, act, say
 from tests.stores.test_open_store import read_only
 
-LATER = {"forks", "uses", "open_runs", "stopped_runs"}
+LATER = {"forks", "uses", "open_runs", "stopped_runs", "labels"}
 """The tables that came after the first version of the tables."""
 
 
@@ -96,6 +96,49 @@ async def test_an_older_store_is_read_and_written(
     assert not caplog.text
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+async def test_the_labels_of_an_older_store_are_those_of_its_lines(tmp_path: Path) -> None:
+    """Of the last version without a table of them, runs of that and forks among them."""
+    path = tmp_path / "runs.sqlite"
+    await written(path, forks=True)
+    async with SqliteStore(path) as store:
+        await run(AGENT, "?", store=store, run_id="bob", labels={"user": "bob"}, owner="Bob")
+        await fork(AGENT, "bob", at=1, store=store, new_id="bob-fork")
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DROP TABLE labels")
+        file.execute("PRAGMA user_version = 5")
+    async with SqliteStore(path) as store:
+        for labels, owner, ids in (
+            ({"user": "ada"}, None, {"open"}),
+            ({"user": "bob"}, None, {"bob", "bob-fork"}),
+            ({}, "Bob", {"bob", "bob-fork"}),
+            ({"user": "ada"}, "Bob", set[str]()),
+        ):
+            listed = await list_runs(store=store, labels=labels, owner=owner)
+            assert {one.run_id for one in listed} == ids
+        assert not await store.foreign("bob")  # its lines have their marks
+        await store.forget("bob-fork")
+        assert [one.run_id for one in await list_runs(store=store, owner="Bob")] == ["bob"]
+
+
+async def test_the_labels_of_a_damaged_store_are_found(tmp_path: Path) -> None:
+    """Where its index is damaged, and where it is read page by page."""
+    path = tmp_path / "runs.sqlite"
+    await written(path, forks=True)
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as file:
+        (page,) = file.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'labels'"
+        ).fetchone()
+        (size,) = file.execute("PRAGMA page_size").fetchone()
+    index = bytearray(whole)
+    index[(page - 1) * size : page * size] = b"\xff" * size
+    for damaged in (bytes(index), whole.replace(b"epoch INTEGER", b"epocx INTEGER")):
+        path.write_bytes(damaged)
+        async with SqliteStore(path) as store:
+            listed = await list_runs(store=store, labels={"user": "ada"})
+            assert [one.run_id for one in listed] == ["open"]
 
 
 async def test_the_id_of_a_message_is_not_given_again(tmp_path: Path) -> None:

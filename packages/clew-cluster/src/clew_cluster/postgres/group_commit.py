@@ -15,7 +15,7 @@ import psycopg
 from clew import StoreError
 from clew.concurrency.uncut import Uncut
 from clew.interfaces import Append, Line
-from clew.stores.listing import status_after
+from clew.stores.listing import digests_of, status_after
 from clew.stores.refusals import refusal, unknown_run
 from clew_cluster.postgres.connection import (
     Connection,
@@ -33,7 +33,9 @@ _BYTES: Final = 16 << 20  # of a group's lines and blobs, about
 _TRIES: Final = 5
 _WAKE: Final = 7_900  # bytes of a notification; the server takes fewer than 8,000
 
-_CALL: Final = "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b,%b)"
+_CALL: Final = (
+    "SELECT append(%b,%b,%b,%b,%b,%b, %b,%b,%b,%b,%b,%b,%b, %b,%b,%b, %b,%b, %b,%b, %b,%b,%b)"
+)
 _HEAD_AND_ENTRY: Final = """
     SELECT runs.epoch, runs.head, seq, at, entries.epoch, body, hash FROM runs
     LEFT JOIN entries ON entries.number = runs.number AND seq = %s WHERE run_id = %s"""
@@ -209,6 +211,12 @@ def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
     lines = [(index, line) for index, one in enumerate(appends, 1) for line in one.lines]
     outside = [int(one.outside) for one in appends for _ in one.lines]
     blobs = [(index, *blob) for index, one in enumerate(appends, 1) for blob in one.blobs.items()]
+    labels = [
+        (index, digest)
+        for index, one in enumerate(appends, 1)
+        if one.lines and one.lines[0].seq == 1
+        for digest in digests_of(one.lines[0].body)
+    ]
     taken = [(index, id_) for index, one in enumerate(appends, 1) for id_ in one.taken]
     # No run has -1 lines: what is not gapless is refused, and the words are those for its run.
     heads = [one.lines[0].seq - 1 if _gapless(one) else -1 for one in appends]
@@ -231,6 +239,8 @@ def _arguments(appends: Sequence[Append], channel: str) -> tuple[Packed, ...]:
         _array(_BYTEA, [body for _, _, body in blobs]),
         _numbers([index for index, _ in taken]),
         _numbers([id_ for _, id_ in taken]),
+        _numbers([index for index, _ in labels]),
+        _array(_BYTEA, [digest for _, digest in labels]),
         Packed(b"\1" if any(one.barrier for one in appends) else b"\0"),
         Packed(channel.encode()),
         _array(_TEXT, list(wakes(one.run_id for one in appends))),

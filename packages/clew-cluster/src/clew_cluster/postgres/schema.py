@@ -1,14 +1,15 @@
 """The tables of a PostgreSQL store, and how a schema is brought up to them."""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any, Final, LiteralString
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege, UndefinedColumn
 
 from clew import StoreError
+from clew.stores.listing import digests_of
 from clew.stores.refusals import newer
 from clew_cluster.postgres.address import Address
 
@@ -122,6 +123,80 @@ END
 $$;
 """
 
+# `labels` says which run has which label, by the digests (`clew.stores.labels`) of its first line.
+_LABELS: Final = """
+CREATE TABLE labels (
+    digest bytea NOT NULL, number bigint NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    PRIMARY KEY (digest, number)
+);
+CREATE INDEX labels_run ON labels (number);
+DROP FUNCTION append;
+CREATE FUNCTION append(
+    ids text[], epochs bigint[], heads bigint[], uptos bigint[], statuses text[], ends bigint[],
+    line_places bigint[], seqs bigint[], ats bigint[], eras bigint[], hashes bytea[],
+    bodies bytea[], outsides bigint[],
+    blob_places bigint[], digests text[], contents bytea[],
+    taken_places bigint[], taken bigint[],
+    label_places bigint[], label_digests bytea[],
+    durable boolean, channel text, wakes text[]
+) RETURNS boolean[] LANGUAGE plpgsql AS $$
+DECLARE
+    numbers bigint[];
+    found bigint;
+    ended boolean;
+    waiting boolean[];
+BEGIN
+    IF NOT durable THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+    FOR place IN 1 .. cardinality(ids) LOOP
+        ended := statuses[place] <> 'open';
+        UPDATE runs SET head = uptos[place], stopped = ended,
+            status = CASE WHEN ended THEN statuses[place] ELSE '' END,
+            stopped_at = CASE WHEN ended THEN ends[place] ELSE 0 END
+        WHERE run_id = ids[place] AND epoch = epochs[place] AND head = heads[place]
+        RETURNING number INTO found;
+        numbers[place] := found;
+    END LOOP;
+    INSERT INTO entries (number, seq, at, epoch, hash, body, outside)
+    SELECT numbers[line.place], line.seq, line.at, line.era, line.hash, line.body, line.outside = 1
+    FROM unnest(line_places, seqs, ats, eras, hashes, bodies, outsides)
+        AS line (place, seq, at, era, hash, body, outside)
+    WHERE numbers[line.place] IS NOT NULL;
+    IF cardinality(digests) > 0 THEN
+        INSERT INTO blobs (digest, body)
+        SELECT blob.digest, blob.body
+        FROM unnest(blob_places, digests, contents) AS blob (place, digest, body)
+        WHERE numbers[blob.place] IS NOT NULL
+        ORDER BY blob.digest ON CONFLICT DO NOTHING;
+        INSERT INTO refs (digest, number)
+        SELECT blob.digest, numbers[blob.place]
+        FROM unnest(blob_places, digests) AS blob (place, digest)
+        WHERE numbers[blob.place] IS NOT NULL
+        ORDER BY blob.digest ON CONFLICT DO NOTHING;
+    END IF;
+    IF cardinality(taken) > 0 THEN
+        DELETE FROM inbox USING unnest(taken_places, taken) AS message (place, id)
+        WHERE inbox.id = message.id AND inbox.number = numbers[message.place];
+    END IF;
+    IF cardinality(label_places) > 0 THEN
+        INSERT INTO labels (digest, number)
+        SELECT label.digest, numbers[label.place]
+        FROM unnest(label_places, label_digests) AS label (place, digest)
+        WHERE numbers[label.place] IS NOT NULL ON CONFLICT DO NOTHING;
+    END IF;
+    FOR place IN 1 .. cardinality(ids) LOOP
+        waiting[place] := CASE WHEN numbers[place] IS NOT NULL THEN
+            EXISTS (SELECT FROM inbox WHERE inbox.number = numbers[place]) END;
+    END LOOP;
+    FOR place IN 1 .. cardinality(wakes) LOOP
+        PERFORM pg_notify(channel, wakes[place]);
+    END LOOP;
+    RETURN waiting;
+END
+$$;
+"""
+
 # One run after the other (`turn` is the lock's number): two that had a blob at once would each
 # leave it to the other. True where there was such a run, and no fork of it.
 _FORGET: Final = """
@@ -145,7 +220,24 @@ END
 $$;
 """
 
-STEPS: Final[Sequence[LiteralString]] = (_TABLES + _APPEND + _FORGET,)
+_LABELLED: Final = """
+    SELECT runs.number, body FROM runs
+    JOIN entries ON entries.number = coalesce(root, runs.number) AND seq = 1
+    WHERE position('"labels":'::bytea IN body) > 0 OR position('"owner":'::bytea IN body) > 0"""
+
+
+async def _add_labels(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Add the table of labels, with those of the runs that are there."""
+    await connection.execute(_LABELS)
+    rows = await (await connection.execute(_LABELLED)).fetchall()
+    values = [(digest, number) for number, body in rows for digest in digests_of(bytes(body))]
+    async with connection.cursor() as cursor:
+        await cursor.executemany("INSERT INTO labels (digest, number) VALUES (%s, %s)", values)
+
+
+Step: TypeAlias = LiteralString | Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]
+
+STEPS: Final[Sequence[Step]] = (_TABLES + _APPEND + _FORGET, _add_labels)
 """What brings the tables from each version to the next. A step that was released never changes."""
 
 
@@ -158,7 +250,7 @@ def key(schema: str, name: str) -> int:
 async def bring_up(
     connection: psycopg.AsyncConnection[Any],
     address: Address,
-    steps: Sequence[LiteralString] = STEPS,
+    steps: Sequence[Step] = STEPS,
 ) -> None:
     """Make the tables, or bring older ones up, unless another process does. Raises `StoreError`."""
     if await _version(connection, address, len(steps)) == len(steps):
@@ -171,7 +263,10 @@ async def bring_up(
             if version is None:
                 await _begin(connection, address.schema)
             for step in steps[version or 0 :]:
-                await connection.execute(step)
+                if callable(step):
+                    await step(connection)
+                else:
+                    await connection.execute(step)
             await connection.execute("UPDATE about SET version = %s", (len(steps),))
     except InsufficientPrivilege as error:
         raise StoreError(

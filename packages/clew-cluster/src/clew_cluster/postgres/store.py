@@ -19,6 +19,7 @@ from psycopg.errors import UniqueViolation
 
 from clew import StoreError
 from clew.interfaces import Append, Base, Line, RunInfo
+from clew.stores.listing import Selection
 from clew.stores.refusals import (
     changed_since,
     known_run,
@@ -31,7 +32,18 @@ from clew.support.settings import check_fields
 from clew_cluster.postgres.address import Address, parse
 from clew_cluster.postgres.connection import Connection, StoreConnections
 from clew_cluster.postgres.group_commit import Commits, wakes
-from clew_cluster.postgres.listing import BEGIN, DUE, END, LAST, PAGE, RUNS
+from clew_cluster.postgres.listing import (
+    BEGIN,
+    CHOSEN,
+    DUE,
+    END,
+    FEWEST,
+    LAST,
+    MANY,
+    PAGE,
+    RUNS,
+    SELECTED,
+)
 from clew_cluster.postgres.locks import ClaimedLocks, NotificationListener, listening
 from clew_cluster.postgres.schema import key
 
@@ -43,11 +55,16 @@ _FORK: Final = """
         SELECT runs.number, runs.base, runs.shared, runs.root, runs.head, depth + 1
         FROM up JOIN runs ON runs.number = up.base WHERE up.shared >= %(seq)s
     )
-    INSERT INTO runs (run_id, base, shared, head, root)
-    SELECT %(run_id)s, number, %(seq)s, %(seq)s, coalesce(root, number) FROM up
-    WHERE (SELECT head FROM up WHERE depth = 0) >= %(seq)s
-    ORDER BY depth DESC LIMIT 1
-    RETURNING epoch"""
+, made AS (
+        INSERT INTO runs (run_id, base, shared, head, root)
+        SELECT %(run_id)s, number, %(seq)s, %(seq)s, coalesce(root, number) FROM up
+        WHERE (SELECT head FROM up WHERE depth = 0) >= %(seq)s
+        ORDER BY depth DESC LIMIT 1
+        RETURNING number, root, epoch
+    ), labelled AS (
+        INSERT INTO labels (digest, number)
+        SELECT digest, made.number FROM made JOIN labels ON labels.number = made.root
+    ) SELECT epoch FROM made"""
 _CREATE: Final = "INSERT INTO runs (run_id) VALUES (%(run_id)s) RETURNING epoch"
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s RETURNING epoch"
 _BUMP_EMPTY: Final = (
@@ -101,6 +118,17 @@ _SIZE: Final = """
         + coalesce((SELECT sum(pg_column_size(blobs.*)) FROM blobs), 0)
         + coalesce((SELECT sum(pg_column_size(refs.*)) FROM refs), 0)
         + coalesce((SELECT sum(pg_column_size(inbox.*)) FROM inbox), 0)"""
+
+
+def _page(limit: int, after: RunInfo | None, status: str) -> dict[str, Any]:
+    """What stands for the parameters of a page."""
+    return {
+        "at": LAST if after is None else after.last.at,
+        "run_id": "" if after is None else after.run_id,
+        "none": LAST if after is None else 0,
+        "most": limit or None,
+        "status": status,
+    }
 
 
 @dataclass(slots=True)
@@ -238,14 +266,18 @@ class PostgresStore:
     ) -> list[RunInfo]:
         if not (limit or after or status):
             return await self._listed(RUNS)
-        params = {
-            "at": LAST if after is None else after.last.at,
-            "run_id": "" if after is None else after.run_id,
-            "none": LAST if after is None else 0,
-            "most": limit or None,
-            "status": status,
-        }
-        return await self._listed(PAGE, params)
+        return await self._listed(PAGE, _page(limit, after, status))
+
+    async def select(
+        self, which: Selection, limit: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        digests = which.digests
+        params = _page(limit, after, status) | {"digests": digests, "named": which.run_id}
+        if limit and not which.run_id:
+            ((fewest,),) = await self._at().link.ask(FEWEST, (MANY + 1, digests))
+            if fewest > MANY:
+                return await self._listed(SELECTED, params)
+        return await self._listed(CHOSEN, params)
 
     async def ids(self, part: str, limit: int = 20) -> list[str]:
         params = {"part": part, "most": limit}

@@ -5,6 +5,7 @@ was decided from; each run has its own record.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeAlias
@@ -30,7 +31,7 @@ from clew import (
 )
 from clew.agent.agent import A_co, is_agent
 from clew.agent.read_result import result
-from clew.agent.runner import complete, load_if_begun, start, take_up
+from clew.agent.runner import complete, has_begun, load_if_begun, start, start_or_take_up
 from clew.agent.subagents import with_limits
 from clew.agent.validate import tool_grants
 from clew.concurrency.portal import twin
@@ -105,7 +106,8 @@ async def vote(
 
     `limits` (by default the agent's) apply to the whole: tokens, cost and calls are divided among
     the runs, and a verifying agent. With the `run_id` of an existing vote, the vote continues, and
-    finished runs are not paid again; while another call of it is at work, this one waits.
+    finished runs are not paid again; while another call of it is at work, this one waits. Its
+    question, settings and labels must be the same.
     `listener` observes the vote's record, `watch` returns a listener for each run. `notes`, such as
     memories, are told to each run. `labels`, `owner` and `deps` are as in `run`, of the vote and of
     each of its runs, and so is the `store`. Raises `ConfigError`, `ModelError` or `StoreError`; all
@@ -122,7 +124,9 @@ async def vote(
             run_id=run_id, listener=listener, origin=runs.origin,
             labels=labels, owner=owner, deps=deps,
         )  # fmt: skip
-        go_on = partial(take_up, own, run_id, opened, listener=listener, deps=deps)
+        go_on = partial(
+            start_or_take_up, own, goal, opened, run_id, listener=listener, labels=labels, deps=deps
+        )
         journal = await _open_vote(own, goal, opened, run_id, owner, begin, go_on)
         return await _vote(planned.agent, own, runs, journal)
 
@@ -283,10 +287,9 @@ async def _open_vote(
     go_on: Opening,
 ) -> Journal:
     """Create the vote's record, or continue it if it has the same settings."""
-    try:
-        return await begin()
-    except RunExistsError:
-        pass
+    if not await has_begun(store, run_id):  # else its deps would be made in vain
+        with suppress(RunExistsError):
+            return await begin()
     trajectory = await read(run_id, store=store, owner=owner)
     if (was := vote_settings(trajectory)) != own.engine.model.info.params or not _is_asked(
         trajectory, goal

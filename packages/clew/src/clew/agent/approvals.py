@@ -30,7 +30,7 @@ from clew.core.redaction import Redaction, secrets
 from clew.core.settling import waits_for_result
 from clew.core.trajectory import Call
 from clew.stores import Where, store_at
-from clew.stores.listing import has_labels
+from clew.stores.listing import runs_with
 from clew.support.errors import ConfigError, NotHeldError, StaleApprovalError, StoreError
 from clew.support.json_arguments import REFUSED, unfit
 from clew.tools.schema import compile_schema
@@ -59,9 +59,12 @@ async def pending_approvals(
     """
     async with store_at(store) as opened:
         approvals: list[PendingApproval] = []
-        waiting = [*await opened.runs(status="open"), *await opened.runs(status="held")]
-        fits = has_labels(checked_labels(labels), checked_owner(owner))
-        for info in filter(fits, waiting):
+        labels, owner = checked_labels(labels), checked_owner(owner)
+        for info in [
+            info
+            for status in ("open", "held")
+            for info in await runs_with(opened, status=status, labels=labels, owner=owner)
+        ]:
             try:
                 approvals += await _held(opened, info.run_id)
             except StoreError as error:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from clew.agent.request_words import REQUEST
 from clew.agent.session_names import session_of, session_run
 from clew.core.events import Started
 from clew.core.interfaces import RunInfo, Store
@@ -40,6 +41,20 @@ def checked_labels(labels: Mapping[str, str] | None) -> dict[str, str]:
         _check_length("the name of a label", name, MAX_NAME)
         _check_length(f"the label {name!r}", value, MAX_VALUE, empty=True)
     return dict(labels)
+
+
+def check_same_labels(record: Trajectory, labels: Mapping[str, str] | None) -> None:
+    """Raise `ConfigError` where a run was begun with other labels; None says nothing of them."""
+    if labels is None:
+        return
+    begun, asked = record.started.labels, redact(checked_labels(labels))
+    names = begun.keys() - {REQUEST} | asked.keys()
+    if differing := sorted(name for name in names if begun.get(name) != asked.get(name)):
+        message = (
+            f"run {record.run_id} was begun with another label {differing[0]!r}: leave its labels "
+            "out, or give this one an id of its own"
+        )
+        raise ConfigError(message, field="labels")
 
 
 def checked_owner(owner: str | None) -> str:

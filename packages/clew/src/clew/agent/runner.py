@@ -6,7 +6,7 @@ from typing import Any, Final
 from clew.agent.agent import A_co, Agent
 from clew.agent.agent_of_run import check_agent
 from clew.agent.foreign import ForeignRunError, close_off
-from clew.agent.labels import checked_labels, checked_owner
+from clew.agent.labels import check_same_labels, checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
 from clew.agent.read_result import complete_result
 from clew.agent.result import Result
@@ -234,7 +234,8 @@ async def start_or_take_up(
     """Open the run of this id for work: begun now, or taken up where its record is.
 
     Raises `ConfigError` where the record is another's: it serves another call, or, where no call
-    is served, answers another question; and `RunNotFoundError` where it is another owner's.
+    is served, answers another question, or has other labels; and `RunNotFoundError` where it is
+    another owner's.
     """
     expected = checked_owner(owner)
     trajectory = await load_if_begun(store, run_id)
@@ -253,6 +254,8 @@ async def start_or_take_up(
     if served != parent or another:
         message = f"run {run_id} is another's: give this one an id of its own"
         raise ConfigError(message)
+    if not parent:
+        check_same_labels(trajectory, labels)
     return await take_up(
         agent, run_id, store,
         accept_change=accept_change, listener=listener, origin=origin,

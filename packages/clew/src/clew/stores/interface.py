@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
 from clew.core.interfaces import Line, RunInfo, Store
+from clew.stores.labels import Selection
 from clew.support.structural import Structural
 
 
@@ -51,6 +52,17 @@ class Notifies(Protocol, metaclass=Structural):
 
         They are hints: one may come late, twice or never, so also poll now and then.
         """
+        ...
+
+
+@runtime_checkable
+class Selects(Protocol, metaclass=Structural):
+    """A store that finds runs by labels, owner or id without a look at all runs."""
+
+    async def select(
+        self, which: Selection, limit: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        """Those of `Store.runs` that are selected; `after` is the last of the page before."""
         ...
 
 

@@ -12,10 +12,14 @@ import msgspec
 
 from clew.core.events import Started, Stop, decode
 from clew.core.interfaces import Append, RunInfo, Store
+from clew.stores.interface import Selects
+from clew.stores.labels import Selection, digests_of
 
 __all__ = [
+    "Selection",
     "Summary",
-    "has_labels",
+    "digests_of",
+    "is_selected",
     "matching",
     "page",
     "runs_with",
@@ -93,19 +97,17 @@ def page(
     return listed[:limit] if limit else listed
 
 
-def has_labels(labels: Mapping[str, str], owner: str = "") -> Callable[[RunInfo], bool]:
-    """Whether a run in a listing has these labels, and this owner unless that is "".
+def is_selected(which: Selection) -> Callable[[RunInfo], bool]:
+    """Whether a run in a listing is selected, as its first line tells it.
 
-    One whose first line cannot be read fits only where all runs do.
+    One whose first line cannot be read has no labels and no owner.
     """
+    wanted = {*which.digests}
 
     def fits(info: RunInfo) -> bool:
-        if not labels and not owner:
-            return True
-        run = summary(info)
-        if run is None or (owner and run.started.owner != owner):
+        if which.run_id not in {"", info.run_id}:
             return False
-        return labels.items() <= run.started.labels.items()
+        return not wanted or wanted.issubset(digests_of(info.first.body))
 
     return fits
 
@@ -121,16 +123,15 @@ async def runs_with(
 ) -> list[RunInfo]:
     """The runs of a store with these labels, of this owner and this id, last written first.
 
-    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, many are read.
+    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, a store that cannot
+    select them is asked for many.
     """
     if not labels and not owner and not run_id:
         return await store.runs(limit, status=status)
-    limit = 1 if run_id else limit
-    named, listed = has_labels(labels, owner), list[RunInfo]()
-
-    def fits(info: RunInfo) -> bool:
-        return run_id in {"", info.run_id} and named(info)
-
+    limit, which = 1 if run_id else limit, Selection(labels, owner, run_id)
+    if isinstance(store, Selects):
+        return await store.select(which, limit, None, status)
+    fits, listed = is_selected(which), list[RunInfo]()
     last: RunInfo | None = None
     while infos := await store.runs(_PAGE, last, status):
         listed += filter(fits, infos)

@@ -6,7 +6,8 @@ from typing import Self
 import msgspec
 
 from clew.core.interfaces import Append, Base, Line, RunInfo
-from clew.stores.listing import matching, page, stops
+from clew.stores.labels import Selection, digests_of
+from clew.stores.listing import is_selected, matching, page, stops
 from clew.stores.refusals import (
     changed_since,
     known_run,
@@ -25,6 +26,7 @@ class _Run(msgspec.Struct):
     inbox: dict[int, bytes] = msgspec.field(default_factory=dict[int, bytes])
     posted: int = 0
     blobs: set[str] = msgspec.field(default_factory=set[str])
+    labels: list[bytes] = msgspec.field(default_factory=list[bytes])
     outside: set[int] = msgspec.field(default_factory=set[int])
 
     @property
@@ -45,11 +47,14 @@ class MemoryStore:
         self._runs: dict[str, _Run] = {}
         self._blobs: dict[str, bytes] = {}
         self._claimed: set[str] = set()
+        self._labelled: dict[bytes, dict[str, None]] = {}
 
     async def create(self, run_id: str, base: Base | None = None) -> int:
         if run_id in self._runs:
             raise known_run(run_id)
-        self._runs[run_id] = _Run(None if base is None else self._base(base))
+        run = self._runs[run_id] = _Run(None if base is None else self._base(base))
+        if run.base is not None:
+            self._label(run_id, run, self._run(run.base.run_id).labels)
         return 1
 
     async def open(self, run_id: str) -> int:
@@ -64,6 +69,8 @@ class MemoryStore:
         run = self._run(append.run_id)
         if (refused := refusal(append, run.epoch, run.head)) is not None:
             raise refused
+        if append.lines and append.lines[0].seq == 1:
+            self._label(append.run_id, run, digests_of(append.lines[0].body))
         run.lines.extend(append.lines)
         if append.outside:
             run.outside.update(line.seq for line in append.lines)
@@ -99,6 +106,16 @@ class MemoryStore:
     ) -> list[RunInfo]:
         infos = [self._info(run_id, run) for run_id, run in self._runs.items() if run.lines]
         return page(sorted(infos, key=lambda run: run.last.at, reverse=True), limit, after, status)
+
+    async def select(
+        self, which: Selection, limit: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        labelled = [self._labelled.get(digest, {}) for digest in which.digests]
+        ids = [which.run_id] if which.run_id else min(labelled, key=len, default=self._runs)
+        runs = ((run_id, self._runs.get(run_id)) for run_id in ids)
+        infos = [self._info(run_id, run) for run_id, run in runs if run and run.lines]
+        listed = sorted(infos, key=lambda run: run.last.at, reverse=True)
+        return page(filter(is_selected(which), listed), limit, after, status)
 
     async def ids(self, part: str, limit: int = 20) -> list[str]:
         return matching((run_id for run_id, run in self._runs.items() if run.lines), part, limit)
@@ -137,6 +154,8 @@ class MemoryStore:
             if other.base is not None and other.base.run_id == run_id:
                 raise still_shared(run_id, other_id)
         del self._runs[run_id]
+        for label in run.labels:
+            self._labelled[label].pop(run_id)
         for digest in run.blobs.difference(*(other.blobs for other in self._runs.values())):
             del self._blobs[digest]
 
@@ -156,6 +175,12 @@ class MemoryStore:
 
     async def close(self) -> None:
         """Do nothing."""
+
+    def _label(self, run_id: str, run: _Run, digests: list[bytes]) -> None:
+        """Note which labels a run has."""
+        run.labels = digests
+        for digest in digests:
+            self._labelled.setdefault(digest, {})[run_id] = None
 
     def _base(self, base: Base) -> Base:
         """The base as the run's that wrote its last line."""

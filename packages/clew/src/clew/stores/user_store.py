@@ -21,7 +21,9 @@ _GIVES: Final[Mapping[str, tuple[Any, str]]] = {
     "blob": (bytes, "bytes"),
     "read": (list[Line], "a list of clew.interfaces.Line"),
     "inbox": (list[tuple[Any, Any]], "a list of pairs, an id and a body"),
-    **dict.fromkeys(("runs", "due"), (list[RunInfo], "a list of clew.interfaces.RunInfo")),
+    **dict.fromkeys(
+        ("runs", "select", "due"), (list[RunInfo], "a list of clew.interfaces.RunInfo")
+    ),
     "ids": (list[str], "a list of texts"),
 }
 """What the methods of stores give (`clew.core.interfaces`); a store has those of what it can do."""

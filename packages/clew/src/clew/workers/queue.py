@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.labels import load_of, refuse_anothers
+from clew.agent.labels import check_same_labels, load_of, refuse_anothers
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import leave_words
 from clew.agent.request_words import REQUEST, check_same_words
@@ -19,6 +19,7 @@ from clew.agent.sessions import check_session
 from clew.core.events import Json, Trust, encode
 from clew.core.interfaces import Store
 from clew.core.journal import Journal
+from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.locks import shared
 from clew.support.arguments import check_argument
@@ -48,7 +49,8 @@ async def submit(
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
     same run. With a `session` the goal is said in that conversation, in its turn. Raises
-    `ConfigError` if workers share no such store or conversation, and for other words of a request.
+    `ConfigError` if workers share no such store or conversation, and for other words or labels of a
+    request.
     """
     _check_queue(queue)
     _check_agent(agent)
@@ -73,10 +75,17 @@ async def submit(
         except (RunExistsError, FencedError):  # another process is faster, or was
             if not request:
                 raise
-            record = await load_of(opened, run_id, owner)
-            check_same_words(request, record.started.question, question_parts("the question", goal))
+            _check_same(request, await load_of(opened, run_id, owner), goal, labels)
             return run_id
         return journal.run_id
+
+
+def _check_same(
+    request: str, record: Trajectory, goal: Question, labels: Mapping[str, str] | None
+) -> None:
+    """Raise `ConfigError` where a request was sent with other words, or labels."""
+    check_same_words(request, record.started.question, question_parts("the question", goal))
+    check_same_labels(record, labels)
 
 
 async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store: Store) -> bool:

@@ -9,7 +9,7 @@ import anyio
 
 from clew.agent.agent import Agent, D
 from clew.agent.agent_of_run import differs
-from clew.agent.labels import checked_owner
+from clew.agent.labels import check_same_labels, checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question, question_parts, same_question
 from clew.agent.result import Result
@@ -57,11 +57,12 @@ async def start(
     """Begin to work on a run, and return its stream: whoever leaves that, the work goes on.
 
     It is a new run for a `goal`, or else the run of this id, as `resume` continues it. Work on the
-    same run under way in this process is joined, in another followed. A `goal` with the id of a run
-    that answers it continues that; words to `say`, or one in a `session`, wait for their turn, as
-    in `run`. The stream begins `after` an entry, else with a new run, or behind what is there.
-    The work goes on until the run stops, somebody cancels it (`cancel`), or its event loop or
-    `serving` ends: then it stays open. Raises what keeps it from being opened. `deps` as in `run`.
+    same run under way in this process is joined, with the deps that it has, in another followed. A
+    `goal` with the id of a run that answers it continues that, unless other labels are given; words
+    to `say`, or one in a `session`, wait for their turn, as in `run`. The stream begins `after` an
+    entry, else with a new run, or behind what is there. The work goes on until the run stops,
+    somebody cancels it (`cancel`), or its event loop or `serving` ends: then it stays open. Raises
+    what keeps it from being opened. `deps` as in `run`.
     """
     check_argument("agent", agent, Agent, "an Agent")
     run_id = check_session(session, run_id, owner)
@@ -101,7 +102,7 @@ async def _begin(
     is raised.
     """
     async with store_at(store) as opened:
-        record = await _record(opened, goal, run_id, options["owner"], new=new)
+        record = await _record(opened, goal, run_id, options, new=new)
         key = location_of(opened), run_id or new_run_id()
     changed = record is not None and differs(agent, record, accept_change=options["accept_change"])
     if after is None:
@@ -126,7 +127,7 @@ async def _begin(
     if joined is not None and record is None:  # somebody else began it meanwhile: whose is it?
         try:
             async with store_at(store) as opened:
-                await _record(opened, goal, run_id, options["owner"], new=new)
+                await _record(opened, goal, run_id, options, new=new)
         except ClewError:
             await events.aclose()
             raise
@@ -176,7 +177,7 @@ async def _talk(
 
 
 async def _record(
-    store: Store, goal: Question | None, run_id: str, owner: str | None, *, new: bool
+    store: Store, goal: Question | None, run_id: str, options: dict[str, Any], *, new: bool
 ) -> Trajectory | None:
     """The record of a run that is there. Raises where it is missing, or is not the one meant."""
     if goal is not None and run_id:
@@ -186,12 +187,14 @@ async def _record(
         if goal is None and not new:
             raise unknown_run(run_id)
         return None
-    if checked_owner(owner) not in {"", record.started.owner}:
+    if checked_owner(options["owner"]) not in {"", record.started.owner}:
         raise unknown_run(run_id)
     asked = record.started.question if goal is None else question_parts("the question", goal)
     if not same_question(record.started.question, asked):
         message = f"run {run_id} answers another question: give this one an id of its own"
         raise ConfigError(message)
+    if goal is not None:
+        check_same_labels(record, options["labels"])
     return record
 
 

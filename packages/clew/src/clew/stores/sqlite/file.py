@@ -20,6 +20,7 @@ from clew.stores.refusals import (
     older,
 )
 from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
+from clew.stores.sqlite.labels import LABELS
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS
 from clew.stores.sqlite.migrate import is_older, migrate
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
@@ -28,7 +29,7 @@ from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Version of the tables, kept in the file as `user_version`: more than any file of before has."""
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
@@ -48,7 +49,8 @@ SQLite's default, which counts pages and has pages of 4 KiB in mind."""
 # pages. AUTOINCREMENT: the id of a message that was taken from the inbox is not given again.
 # IF NOT EXISTS: another process may have been faster. `forks` says which run a fork shares its
 # first lines with, how many, and which run has line 1; `uses`, which run has which blob;
-# `open_runs` has those that did not stop, and `stopped_runs` those that did, when and how.
+# `open_runs` has those that did not stop, and `stopped_runs` those that did, when and how; `labels`
+# which run has which label.
 _TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
@@ -72,6 +74,7 @@ CREATE TABLE IF NOT EXISTS uses (
 CREATE INDEX IF NOT EXISTS uses_of_blob ON uses (digest);
 {OPEN_RUNS};
 {STOPPED_RUNS};
+{LABELS};
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """

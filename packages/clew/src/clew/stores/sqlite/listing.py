@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.stores.labels import Selection
 from clew.stores.listing import OPEN, status_after
+from clew.stores.sqlite.labels import Chosen
 
 OPEN_RUNS: Final = "CREATE TABLE IF NOT EXISTS open_runs (number INTEGER PRIMARY KEY)"
 STOPPED_RUNS: Final = """
@@ -52,12 +54,24 @@ _OPENED: Final = """
     JOIN entries AS line ON line.key = (
         SELECT max(key) FROM entries
         WHERE key BETWEEN open_runs.number << 32 AND (open_runs.number << 32) + 4294967295
-    ) WHERE (line.at, open_runs.number) < (:at, :number)"""
+    ) WHERE (line.at, open_runs.number) < (:at, :number) {}"""
 _STOPPED: Final = """
     SELECT number, at FROM (
         SELECT number, at FROM stopped_runs WHERE at <= :at AND (at, number) < (:at, :number) {}
         ORDER BY at DESC, number DESC LIMIT :most
     )"""
+# The same of the runs that a query before them chose; CROSS JOIN keeps that the first.
+_CHOSEN_OPENED: Final = """
+    SELECT chosen.number AS number, line.at AS at FROM ({chosen}) AS chosen
+    CROSS JOIN open_runs ON open_runs.number = chosen.number
+    CROSS JOIN entries AS line ON line.key = (
+        SELECT max(key) FROM entries
+        WHERE key BETWEEN chosen.number << 32 AND (chosen.number << 32) + 4294967295
+    ) WHERE (line.at, chosen.number) < (:at, :number)"""
+_CHOSEN_STOPPED: Final = """
+    SELECT chosen.number AS number, stopped_runs.at AS at FROM ({chosen}) AS chosen
+    CROSS JOIN stopped_runs ON stopped_runs.number = chosen.number
+    WHERE (stopped_runs.at, chosen.number) < (:at, :number) {status}"""
 _PAGE: Final = """
     WHERE runs.number IN (SELECT number FROM ({}) ORDER BY at DESC, number DESC LIMIT :most)
     ORDER BY """
@@ -104,7 +118,9 @@ def line_of(key: int, at: int, epoch: int, body: bytes, hash_: bytes) -> Line:
 
 
 def listing(
-    connection: sqlite3.Connection, further: str, values: Mapping[str, str | int] | None = None
+    connection: sqlite3.Connection,
+    further: str,
+    values: Mapping[str, str | int | bytes] | None = None,
 ) -> list[RunInfo]:
     """The runs that the `further` clauses of a listing of all runs leave, in their order."""
     return [
@@ -120,23 +136,37 @@ def listing(
 
 
 def page_of(
-    connection: sqlite3.Connection, limit: int, after: RunInfo | None, status: str
+    connection: sqlite3.Connection,
+    limit: int,
+    after: RunInfo | None,
+    status: str,
+    which: Selection | None = None,
 ) -> list[RunInfo]:
-    """A page of the runs with a status, the last written first; see the protocol `Store`."""
-    if not (limit or after or status):
+    """A page of the runs with a status, the last written first; see the protocols `Store` and
+    `Selects`.
+    """
+    if not (limit or after or status or which):
         return listing(connection, f"ORDER BY {_ORDER}")
     at = number = FIRST
     if after is not None:
         row: tuple[int] | None = connection.execute(_NUMBER, (after.run_id,)).fetchone()
         at, number = after.last.at, row[0] if row is not None else 0
-    values: dict[str, str | int] = {"at": at, "number": number, "most": limit or -1}
-    if not status:
-        which = f"{_OPENED} UNION ALL {_STOPPED.format('')}"
-    elif status == OPEN:
-        which = _OPENED
-    else:
-        which, values["status"] = _STOPPED.format("AND status = :status"), status
-    return listing(connection, _PAGE.format(which) + _ORDER, values)
+    values: dict[str, str | int | bytes] = {"at": at, "number": number, "most": limit or -1}
+    ended_so = ""
+    if status not in {"", OPEN}:
+        ended_so, values["status"] = "AND status = :status", status
+    opened, stopped_so = _OPENED.format(""), _STOPPED.format(ended_so)
+    if which is not None:
+        chosen = Chosen(connection, which)
+        values |= chosen.values
+        if limit and not chosen.few:
+            opened = _OPENED.format(chosen.condition("open_runs"))
+            stopped_so = _STOPPED.format(ended_so + chosen.condition("stopped_runs"))
+        else:
+            opened = _CHOSEN_OPENED.format(chosen=chosen.numbers)
+            stopped_so = _CHOSEN_STOPPED.format(chosen=chosen.numbers, status=ended_so)
+    parts = {"": f"{opened} UNION ALL {stopped_so}", OPEN: opened}
+    return listing(connection, _PAGE.format(parts.get(status, stopped_so)) + _ORDER, values)
 
 
 def ids_of(connection: sqlite3.Connection, part: str, limit: int) -> list[str]:

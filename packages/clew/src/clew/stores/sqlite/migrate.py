@@ -13,6 +13,7 @@ from typing import Final
 
 from clew.stores.listing import status_of
 from clew.stores.sqlite.delete import USE
+from clew.stores.sqlite.labels import fill_labels
 from clew.stores.sqlite.listing import add_run, stopped
 
 LOG: Final = logging.getLogger("clew")
@@ -68,6 +69,8 @@ def migrate(
         _fill_ends(connection)
     if "uses" not in there:
         _fill_uses(connection)
+    if "labels" not in there:
+        fill_labels(connection)
 
 
 def _fill_ends(connection: sqlite3.Connection) -> None:

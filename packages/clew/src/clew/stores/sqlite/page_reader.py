@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew.stores.listing import stops
+from clew.stores.sqlite.labels import fill_labels
 
 # By the first byte of a page: what stands in a cell before its length, and whether it has a number.
 # A page with rows of a table, and two of an index: that of the ids tells them as well.
@@ -92,6 +93,7 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
         connection.execute(_NAME, (number, name))
         remark = f"run number {number} has lost its id, and is called {name!r}"
         connection.execute("INSERT INTO cut VALUES (?)", (remark,))
+    fill_labels(connection)
     connection.set_authorizer(_only_read)
     return connection
 

@@ -23,7 +23,8 @@ import anyio
 from clew.concurrency.uncut import Uncut
 from clew.core.interfaces import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
-from clew.stores.listing import OPEN, matching
+from clew.stores.labels import Selection, has_names
+from clew.stores.listing import OPEN, is_selected, matching, page
 from clew.stores.ownership import MARK_BYTES, mark, user_key
 from clew.stores.refusals import (
     changed_since,
@@ -47,6 +48,7 @@ from clew.stores.sqlite.file import (
     sibling,
 )
 from clew.stores.sqlite.heads import SUFFIX, Head, Heads
+from clew.stores.sqlite.labels import add_labels, share_labels
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.marks import mark_lines, unmarked
 from clew.stores.sqlite.salvage import salvaged
@@ -288,6 +290,14 @@ class SqliteStore:
             )
             return await rest[0].runs(limit, after, status)
 
+    async def select(
+        self, which: Selection, limit: int = 0, after: RunInfo | None = None, status: str = ""
+    ) -> list[RunInfo]:
+        try:
+            return self._run_alone(partial(page_of, self._connection, limit, after, status, which))
+        except StoreError:  # a damaged one tells the runs that are left
+            return page(filter(is_selected(which), await self.runs()), limit, after, status)
+
     async def ids(self, part: str, limit: int = 20) -> list[str]:
         try:
             return self._run_alone(partial(ids_of, self._connection, part, limit))
@@ -440,6 +450,7 @@ class SqliteStore:
                 break
             of = fork[0]
         self._connection.execute(_SHARE, (number, of, base.seq, root))
+        share_labels(self._connection, number, root)
 
     def _lines(self, run_id: str, after: int) -> list[Line]:
         number = self._position(run_id)[0]
@@ -567,5 +578,7 @@ class SqliteStore:
             connection.execute(USE, (number, digest))
         for message in append.taken:
             connection.execute("DELETE FROM inbox WHERE id = ? AND number = ?", (message, number))
+        if append.lines and append.lines[0].seq == 1 and has_names(append.lines[0].body):
+            add_labels(connection, number, append.lines[0].body)
         ended(connection, number, append)
         return None
