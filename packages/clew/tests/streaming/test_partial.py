@@ -3,8 +3,11 @@
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import anyio
 import msgspec
@@ -36,7 +39,7 @@ from clew_testing.servers.openai_server import Fail, Say
 from tests.models.gemini_support import over as gemini
 from tests.models.messages import over as anthropic
 from tests.models.support import few, over
-from tests.streaming.pieces import partial_calls, partials
+from tests.streaming.pieces import InPieces, partial_calls, partials, told_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=6),
@@ -293,3 +296,32 @@ async def test_pieces_of_a_server_flow_and_its_failure_is_told(door: Any) -> Non
     assert (again.attempt, again.of, again.wait) == (2, 3, waits[0])
     assert "busy" in again.why
     assert words(items)["answer.text"] == "On the Danube."
+
+
+TEXTUAL: list[tuple[Any, str, object]] = [
+    (date, "2026-11-30", date(2026, 11, 30)),
+    (datetime, "2026-11-30T16:00:00+00:00", datetime(2026, 11, 30, 16, tzinfo=UTC)),
+    (time, "16:00:00", time(16)),
+    (timedelta, "PT90S", timedelta(seconds=90)),
+    (UUID, str(UUID(int=7)), UUID(int=7)),
+    (bytes, "AQI=", b"\x01\x02"),
+    (Annotated[str, msgspec.Meta(max_length=9)], "Lovelace", "Lovelace"),
+    (Decimal, "1.50", Decimal("1.50")),
+]
+
+
+@pytest.mark.parametrize("codec", ["native", "json", "paper", "labelled", "code"])
+@pytest.mark.parametrize(("kind", "text", "value"), TEXTUAL)
+async def test_a_typed_answer_that_json_writes_as_a_text_is_a_partial_too(
+    kind: Any, text: str, value: object, codec: str
+) -> None:
+    model = InPieces([finish(text)], cuts=(0.3, 0.6), codec=codec, answer=kind)
+    agent = Agent(model, answer=kind, codec=codec)
+    last = partials(await told_of(agent))[-1]
+    assert (last.json, last.value, last.valid, last.state) == (text, value, True, "complete")
+
+
+async def test_a_plain_text_has_words_and_no_partial() -> None:
+    items = await told_of(Agent(InPieces([finish("Ada")], cuts=(0.5,))))
+    assert words(items) == {"answer": "Ada"}
+    assert partials(items) == []

@@ -189,6 +189,16 @@ class ReplyReader:
         self._end_values(thought)
         if self.offered is None or not self._typed:  # of a typed one, no rest is held back
             self.words.end(self.offered)
+        if self.offered is not None and not self._typed and self._agent.answer is not str:
+            index = self._finish_index(thought)  # a date, say: only its end tells the value
+            self._show(self._partial(_Value(FINISH, index=index), self.offered, "complete"))
+
+    def _finish_index(self, thought: Thought | None) -> int:
+        """The number of the call that offers the answer; 0 where the text itself does."""
+        actions = () if thought is None else thought.actions
+        calls = (number for number, each in enumerate(actions, 1) if each.name == FINISH)
+        written = int(self.in_objects or self._read is not None)
+        return next(calls, written)
 
     def _end_values(self, thought: Thought | None) -> None:
         actions = () if thought is None else thought.actions
