@@ -191,6 +191,10 @@ class Other(NamedTuple):
 model = ScriptedModel([])
 a: Agent[Reply] = Agent(model, answer=Reply, fallback="text")  # BAD
 b: Agent[Reply] = Agent(model, answer=Reply, fallback=Other(1))  # BAD
+a.replace(limits=5)  # BAD
+a.replace(modl=model)  # BAD
+a.replace(answer=int, tries="2")  # BAD
+assert_type(a.replace(answer=int, tries=2, limits=Limits(steps=1)), Agent[int])
 result = run_sync(Agent(model, answer=Reply), "Who?")
 print(result.answer.text)  # BAD
 if isinstance(result, Bound):

@@ -130,6 +130,6 @@ def test_a_class_with_an_init_of_its_own_takes_its_own_keywords() -> None:
         Regional(region="Norway", promt="Be brief.")
     for wrong in (Agent("offline"), agent):
         with pytest.raises(ConfigError, match="an agent has no 'promt': say prompt"):
-            wrong.replace(promt="Be brief.")
+            wrong.replace(promt="Be brief.")  # type: ignore[call-overload] # pyright: ignore[reportCallIssue] - it is the test
         with pytest.raises(ConfigError, match="tries"):
             wrong.replace(tries=-1)

@@ -2,11 +2,11 @@
 
 import inspect
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self, cast, overload
+from typing import Any, ClassVar, Generic, Self, TypedDict, Unpack, cast, overload
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
@@ -41,7 +41,16 @@ from clew.context.view import first_prompt
 from clew.core.codec import Codec
 from clew.core.engine import Engine
 from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import AgentTool, Check, FallbackTool, Guard, Model, Screen, StopRule
+from clew.core.interfaces import (
+    AgentTool,
+    AnyTool,
+    Check,
+    FallbackTool,
+    Guard,
+    Model,
+    Screen,
+    StopRule,
+)
 from clew.deps.parts import ContextCheck, ContextGuard
 from clew.deps.run_identity import MakeDeps
 from clew.guards.limits import Limits
@@ -62,6 +71,26 @@ B = TypeVar("B")
 D = TypeVar("D", default=Any)
 """The type of the deps that its runs are given."""
 Made = TypeVar("Made", bound="Agent[Any]")
+
+
+class _Changes(TypedDict, total=False):
+    """The fields that `Agent.replace` may change; those of the answer's type are checked alone."""
+
+    model: Model | str
+    tools: Iterable[AnyTool | Callable[..., Any]]
+    codec: Codec | str | None
+    prompt: Instructions | str
+    checks: Sequence[Check[Any] | ContextCheck[Any]]
+    tries: int
+    fallback: Any
+    limits: Limits
+    bounds: Sequence[StopRule]
+    guards: Sequence[Guard | ContextGuard]
+    screens: Sequence[Screen]
+    context: Context
+    settings: ModelSettings
+    deps: MakeDeps[Any] | None
+    store: Where
 
 
 class _Signature:
@@ -220,10 +249,10 @@ class Agent(Generic[A_co, D]):
         return vars(copy(self))
 
     @overload
-    def replace(self, *, answer: TypeForm[B], **changes: Any) -> "Agent[B, D]": ...
+    def replace(self, *, answer: TypeForm[B], **changes: Unpack[_Changes]) -> "Agent[B, D]": ...
 
     @overload
-    def replace(self, **changes: Any) -> Self: ...
+    def replace(self, **changes: Unpack[_Changes]) -> Self: ...
 
     def replace(self, **changes: Any) -> Any:
         """Return a copy with some fields changed.
