@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from clew import Agent, ConfigError, ModelError, Question, ReplayError, Trajectory
-from clew.agent.question import check_takes, question_parts
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
+from clew.conversations import check_question
 from clew.core.events import Status, StopCode
 from clew.core.journal import load
 from clew.evidence import Audit
@@ -82,8 +82,7 @@ def check_attachments(trials: Iterable[Trial], plan: Plan) -> None:
     }
     for trial in asked.values():
         try:
-            parts = question_parts("the question", _question(trial, plan))
-            check_takes(trial.configuration.agent, parts)
+            check_question(trial.configuration.agent, _question(trial, plan))
         except ConfigError as error:
             raise ConfigError(f"case {trial.case.id}: {error}") from error
 

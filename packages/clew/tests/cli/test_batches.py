@@ -1,4 +1,4 @@
-"""`clew batches`: what is out, and how a person gives it up."""
+"""`clew records batches`: what is out, and how a person gives it up."""
 
 import time
 from collections.abc import Iterator
@@ -46,13 +46,13 @@ async def _hand_in(base_url: str, questions: list[str]) -> None:
 
 
 def test_they_are_listed_with_time_size_and_whose_key(server: OpenAIBatchServer) -> None:
-    done = clew("batches", env=ENV)
+    done = clew("records", "batches", env=ENV)
     first, second = done.out.splitlines()
     ids = [batch.id for batch in server.bench.batches]
     assert first.startswith(f"{ids[1]}  {time.strftime('%Y-')}")
     assert "  batch:openai:gpt-4.1-mini  2 requests, 0 done  account " in first
     assert "  1 request, 0 done  account " in second
-    told = clew("batches", "list", "--json", env=ENV).document
+    told = clew("records", "batches", "--json", env=ENV).document
     assert [(it["id"], it["status"], it["requests"]) for it in told] == [
         (ids[1], "out", 2), (ids[0], "out", 1),
     ]  # fmt: skip
@@ -63,7 +63,7 @@ def test_they_are_listed_with_time_size_and_whose_key(server: OpenAIBatchServer)
 
 def test_one_is_canceled_at_the_provider(server: OpenAIBatchServer) -> None:
     first, second = server.bench.batches
-    done = clew("batches", "cancel", second.id, env={**ENV, "OPENAI_API_KEY": KEY})
+    done = clew("records", "batches", "--cancel", second.id, env={**ENV, "OPENAI_API_KEY": KEY})
     assert (done.code, done.out) == (0, f"canceled  {second.id}\n")
     assert (first.ending, second.ending) == ("", "canceled")
 
@@ -71,19 +71,19 @@ def test_one_is_canceled_at_the_provider(server: OpenAIBatchServer) -> None:
 @pytest.mark.parametrize(
     ("words", "key", "why"),
     [
-        ("cancel batch_0", KEY, "2 batches begin with batch_0: `clew batches` lists those that"),
-        ("cancel x", KEY, "no batch x is out: `clew batches` lists those that are"),
-        ("cancel ID", "other", "was handed in with another key (account "),
-        ("cancel ID", "", "was handed in with another key"),
-        ("forget batch_0", KEY, "2 batches begin with batch_0: give more of the id"),
-        ("forget x", KEY, "no batch x is out"),
+        ("--cancel batch_0", KEY, "2 batches begin with batch_0: `clew records batches` lists"),
+        ("--cancel x", KEY, "no batch x is out: `clew records batches` lists those that are"),
+        ("--cancel ID", "other", "was handed in with another key (account "),
+        ("--cancel ID", "", "was handed in with another key"),
+        ("--forget batch_0", KEY, "2 batches begin with batch_0: give more of the id"),
+        ("--forget x", KEY, "no batch x is out"),
     ],
 )
 def test_what_cannot_be_given_up_is_told_in_a_line(
     words: str, key: str, why: str, server: OpenAIBatchServer
 ) -> None:
     words = words.replace("ID", server.bench.batches[1].id)
-    done = clew("batches", *words.split(), env={**ENV, "OPENAI_API_KEY": key})
+    done = clew("records", "batches", *words.split(), env={**ENV, "OPENAI_API_KEY": key})
     assert done.code != 0
     assert why in " ".join(done.err.split())
     assert len(open_batches(LEDGER)) == 2
@@ -91,14 +91,14 @@ def test_what_cannot_be_given_up_is_told_in_a_line(
 
 def test_one_is_forgotten_here_alone(server: OpenAIBatchServer) -> None:
     first, second = server.bench.batches
-    done = clew("batches", "forget", second.id, env=ENV)
+    done = clew("records", "batches", "--forget", second.id, env=ENV)
     assert (done.code, done.out) == (0, f"forgotten  {second.id}\n")
     assert [it.id for it in open_batches(LEDGER)] == [first.id]
     assert second.ending == ""
 
 
 def test_to_look_makes_no_ledger() -> None:
-    done = clew("batches", env=ENV)
+    done = clew("records", "batches", env=ENV)
     assert (done.code, done.out) == (0, "no batches are out\n")
-    assert clew("batches", "--json", env=ENV).document == []
+    assert clew("records", "batches", "--json", env=ENV).document == []
     assert not Path(LEDGER).exists()

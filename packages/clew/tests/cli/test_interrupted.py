@@ -198,17 +198,17 @@ def test_ctrl_c_of_an_evaluation_leaves_its_batch_out_and_pays_nothing_twice() -
         code, _, err = stopped(process, signal.SIGINT)
         assert code == 130
         assert err.splitlines()[-1] == (
-            "what has ended is kept in which.sqlite, batches that are out stay (clew batches), and "
-            f"what has begun goes on with: clew {' '.join(words)}"
+            "what has ended is kept in which.sqlite, batches that are out stay "
+            f"(clew records batches), and what has begun goes on with: clew {' '.join(words)}"
         )
         assert "Traceback" not in err
-        listed = clew("batches", env=env).out
+        listed = clew("records", "batches", env=env).out
         assert "batch_0002" in listed
         assert "3 requests, 0 done" in listed
         server.bench.held = False
         again = clew(*words, "--json", env=env)
         assert (again.code, again.document["complete"]) == (0, True), again.err
-        assert clew("batches", env=env).out == "no batches are out\n"
+        assert clew("records", "batches", env=env).out == "no batches are out\n"
     assert [len(batch.entries) for batch in server.bench.batches] == [3]
     assert len(server.bench.paid) == 3
 

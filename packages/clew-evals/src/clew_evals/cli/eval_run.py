@@ -303,7 +303,7 @@ def _cost(estimate: Estimate) -> str:
 def _interrupted(path: str, plan: Plan) -> KeyboardInterrupt:
     """What a Ctrl-C leaves: everything that has ended, and what providers have."""
     batched = any(each.model.startswith("batch:") for each in plan.configurations)
-    out = ", batches that are out stay (clew batches)" if batched else ""
+    out = ", batches that are out stay (clew records batches)" if batched else ""
     error = KeyboardInterrupt()
     again = shlex.join(["clew", *sys.argv[1:]])
     error.add_note(

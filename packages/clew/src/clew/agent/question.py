@@ -47,6 +47,14 @@ def message_parts(agent: Agent[Any], what: str, message: Question) -> Asked:
     return () if is_empty(parts) else parts
 
 
+def check_question(agent: Agent[Any], question: Question) -> None:
+    """Raise `ConfigError` for a question that the agent cannot be asked; nothing is asked.
+
+    It is none, or has attachments that the agent's model is not shown.
+    """
+    check_takes(agent, question_parts("the question", question))
+
+
 def check_takes(agent: Agent[Any], parts: Asked) -> None:
     """Raise `ConfigError` for attachments that the model is not shown, and no words stand for."""
     info = agent.engine.model.info

@@ -63,6 +63,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
                 CommandEntry("import", "Import the runs of an archive.", "importer"),
                 CommandEntry("verify", "Check that records are intact."),
                 CommandEntry("gc", "Delete old runs."),
+                CommandEntry("batches", "List batches out at providers; cancel or forget one."),
             ),
         ),
         CommandEntry(
@@ -91,16 +92,6 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
                 CommandEntry("search", "Search memories.", "memory"),
                 CommandEntry("correct", "Put a text in the place of a memory.", "memory"),
                 CommandEntry("forget", "Forget a memory for good.", "memory"),
-            ),
-            default="list",
-        ),
-        CommandEntry(
-            "batches",
-            "What providers' batch interfaces have and have not done yet.",
-            commands=(
-                CommandEntry("list", "List the batches that are out.", "batches"),
-                CommandEntry("cancel", "Have no more of a batch done.", "batches"),
-                CommandEntry("forget", "Forget a batch that nobody can ask for.", "batches"),
             ),
             default="list",
         ),

@@ -1,4 +1,4 @@
-"""`clew batches`: what was handed in to providers and is not done yet."""
+"""`clew records batches`: what was handed in to providers and is not done yet."""
 
 from datetime import datetime
 from functools import partial
@@ -18,52 +18,39 @@ try:
 except ImportError as missing:
     raise ConfigError(str(missing)) from missing
 
-ID: Final = click.argument("batch", metavar="ID")
 _STATUS: Final = {
     "preparing": "not handed in yet",
     "unsure": "perhaps handed in: its runs look it up when they go on",
 }
 
 
-@click.command("list")
+@click.command()
+@click.option("--cancel", metavar="ID", help="Have the provider do no more of this batch.")
+@click.option(
+    "--forget", metavar="ID", help="Forget this one: its key or provider is gone; runs pay anew."
+)
 @JSON
 @DEBUG
-def list_batches(*, as_json: bool) -> int:
+def batches(cancel: str | None, forget: str | None, *, as_json: bool) -> int:
     """List the batches that are out: id, time, model, how far it was, whose key.
 
     The ledger is $CLEW_BATCHES, or a file in your data folder. What is done is of the last look.
+
+    Of a canceled batch what is done stays, and is paid; runs that wait for it fail and can be
+    resumed. An ID may be its beginning.
     """
-    listed = open_batches()
-    if as_json:
-        say(json_text([_document(batch) for batch in listed]))
-        return ANSWERED
-    for batch in listed:
-        say(_line(batch))
-    if not listed:
-        say("no batches are out")
-    return ANSWERED
-
-
-@click.command()
-@ID
-@DEBUG
-def cancel(batch: str) -> int:
-    """Have the provider do no more of a batch; what is done stays, and is paid.
-
-    ID may be its beginning. Runs that wait for it fail and can be resumed; so can those of later.
-    """
-    canceled = anyio.run(_cancel, batch)
-    say(f"canceled  {inert(canceled)}")
-    return ANSWERED
-
-
-@click.command()
-@ID
-@DEBUG
-def forget(batch: str) -> int:
-    """Forget a batch whose key or provider is gone: its runs ask, and pay, anew."""
-    anyio.run(partial(forget_batch, batch))
-    say(f"forgotten  {inert(batch)}")
+    if cancel is not None and forget is not None:
+        raise ConfigError("--cancel and --forget: give one of them")
+    if cancel is not None:
+        say(f"canceled  {inert(anyio.run(_cancel, cancel))}")
+    elif forget is not None:
+        anyio.run(partial(forget_batch, forget))
+        say(f"forgotten  {inert(forget)}")
+    elif as_json:
+        say(json_text([_document(batch) for batch in open_batches()]))
+    else:
+        lines = [_line(batch) for batch in open_batches()]
+        say("\n".join(lines or ["no batches are out"]))
     return ANSWERED
 
 
@@ -73,7 +60,7 @@ async def _cancel(batch: str) -> str:
     exact = [each for each in fitting if each.id == batch] or fitting
     if len(exact) != 1:
         why = f"{len(exact)} batches begin with {batch}" if exact else f"no batch {batch} is out"
-        raise ConfigError(f"{why}: `clew batches` lists those that are")
+        raise ConfigError(f"{why}: `clew records batches` lists those that are")
     (info,) = exact
     model = Batched(info.model.partition(":")[2], base_url=info.base_url)
     try:

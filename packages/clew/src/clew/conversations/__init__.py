@@ -1,5 +1,6 @@
 """Conversations: sessions by name, branches, and messages of other systems in and out."""
 
+from clew.agent.question import check_question
 from clew.agent.session_names import session_of, session_run
 from clew.conversations.opening import answer_messages, branch
 from clew.conversations.writing import to_anthropic, to_openai
@@ -7,6 +8,7 @@ from clew.conversations.writing import to_anthropic, to_openai
 __all__ = [
     "answer_messages",
     "branch",
+    "check_question",
     "session_of",
     "session_run",
     "to_anthropic",

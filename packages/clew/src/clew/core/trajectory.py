@@ -509,7 +509,7 @@ class Trajectory:
         call.begun = (*(it for it in call.begun if it.number != attempt.number), attempt)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
-        call.deadline = self.entries[-1].at + int(min(attempt.timeout, 1e12) * 1000)
+        call.deadline = self.entries[-1].at + int(min(max(attempt.timeout, 0.0), 1e12) * 1000)
         call.again = False
 
     def _count(self, call: Call) -> None:

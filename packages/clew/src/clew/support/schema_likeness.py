@@ -11,12 +11,12 @@ from clew.support.schema_parts import keywords, target
 _DEEPEST: Final = 8
 
 
-def example_like(schema: Json, given: Json) -> Json:
-    """A small value of the right form, with every field of `given` that the schema knows.
+def example_like(schema: Json, tried: Json) -> Json:
+    """A small value of the right form, with every field of `tried` that the schema knows.
 
     Fields that are nearly the name of one count as that, in objects and lists within it too.
     """
-    return _like(schema, given, schema, 0)
+    return _like(schema, tried, schema, 0)
 
 
 def with_fields_of(value: Json, other: Json) -> Json:
@@ -41,56 +41,56 @@ def _kind(value: object) -> str:
     return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
 
 
-def _like(schema: Json, given: Json, root: Json, depth: int) -> Json:
-    form = _chosen(schema, given, root, depth)
-    if form is not None and _kind(given) == "object":
-        return _object_like(form, keywords(given), root, depth)
-    if form is not None and _kind(given) == "array":
-        return _list_like(form, _items(given), root, depth)
+def _like(schema: Json, tried: Json, root: Json, depth: int) -> Json:
+    form = _chosen(schema, tried, root, depth)
+    if form is not None and _kind(tried) == "object":
+        return _object_like(form, keywords(tried), root, depth)
+    if form is not None and _kind(tried) == "array":
+        return _list_like(form, _items(tried), root, depth)
     return example(_rooted(schema, root))
 
 
-def _chosen(schema: Json, given: Json, root: Json, depth: int) -> dict[str, Any] | None:
-    """The form of an object or a list, whichever was given, behind references and choices."""
+def _chosen(schema: Json, tried: Json, root: Json, depth: int) -> dict[str, Any] | None:
+    """The form of an object or a list, whichever was tried, behind references and choices."""
     fields = keywords(schema)
-    kind = _kind(given)
+    kind = _kind(tried)
     if not kind or depth > _DEEPEST:
         return None
     if "$ref" in fields:
-        return _chosen(target(fields["$ref"], root), given, root, depth + 1)
+        return _chosen(target(fields["$ref"], root), tried, root, depth + 1)
     for keyword in ("anyOf", "oneOf", "allOf"):
-        forms = (_chosen(each, given, root, depth + 1) for each in fields.get(keyword, ()))
+        forms = (_chosen(each, tried, root, depth + 1) for each in fields.get(keyword, ()))
         if (form := next((each for each in forms if each is not None), None)) is not None:
             return form
     return fields if fields.get("type") == kind else None
 
 
 def _object_like(
-    form: Mapping[str, Any], given: Mapping[str, Json], root: Json, depth: int
+    form: Mapping[str, Any], tried: Mapping[str, Json], root: Json, depth: int
 ) -> dict[str, Json]:
     known, others = keywords(form.get("properties")), form.get("additionalProperties")
-    meant = {nearest(name, known): value for name, value in given.items()}
+    meant = {nearest(name, known): value for name, value in tried.items()}
     names = {*form.get("required", ()), *meant}
     like = {
         name: _like(inner, meant.get(name), root, depth + 1)
         for name, inner in known.items()
         if name in names
     }
-    free = {name: each for name, each in given.items() if nearest(name, known) is None}
+    free = {name: each for name, each in tried.items() if nearest(name, known) is None}
     if isinstance(others, dict):
         like |= {name: _like(others, each, root, depth + 1) for name, each in free.items()}
     return like
 
 
 def _list_like(
-    form: Mapping[str, Any], given: Sequence[Json], root: Json, depth: int
+    form: Mapping[str, Any], tried: Sequence[Json], root: Json, depth: int
 ) -> list[Json]:
-    """A list of one item, which has the fields of all that were given."""
+    """A list of one item, which has the fields of all that were tried."""
     fields: dict[str, Json] = {}
-    for each in given:
+    for each in tried:
         fields |= keywords(each)
     items = form.get("items", True)
-    inner: Json = fields or (given[0] if given else None)
+    inner: Json = fields or (tried[0] if tried else None)
     return [_like(items, inner, root, depth + 1)]
 
 

@@ -26,6 +26,6 @@ def unknown_tool(prompt_spec: PromptSpec, trajectory: Trajectory, name: str) -> 
 def right_form(tool: ToolSpec, args: Mapping[str, Json]) -> str:
     """Arguments that the tool takes, with every field of those given, as JSON; "" if unknown."""
     like = example_like(tool.parameters, dict(args))
-    shown = [with_fields_of(each, like) for each in tool.examples[:1]]
-    right = form_of(tool.parameters, *shown, like, *tool.examples[:1])
+    completed = [with_fields_of(each, like) for each in tool.examples[:1]]
+    right = form_of(tool.parameters, *completed, like, *tool.examples[:1])
     return "" if right is None else encode(right).decode()

@@ -89,7 +89,9 @@ async def test_with_another_key_nothing_is_asked_of_it_nor_asked_anew(
         (told,) = await asked(place.agent(api_key="other"), store)
         why = f"batch {info.id} was handed in with another key (account {info.account})"
         assert why in told.reason
-        with pytest.raises(ModelError, match="set that one, or give it up: clew batches forget"):
+        with pytest.raises(
+            ModelError, match="set that one, or give it up: clew records batches --forget"
+        ):
             await place.model(api_key="other").cancel(info.id)
         assert len(place.bench.seen) == seen
         place.bench.held = False
@@ -158,7 +160,10 @@ async def test_one_that_was_perhaps_handed_in_is_looked_up(
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        (Fail(404, "no such batch"), "is not at http.* any more: clew batches forget batch_0"),
+        (
+            Fail(404, "no such batch"),
+            "is not at http.* any more: clew records batches --forget batch_0",
+        ),
         (Fail(409, "it has ended"), r"failed \(409\): it has ended"),
         (Fail(401), "refused the key"),
         (Drop(), "is not reached .*: try again"),
@@ -179,12 +184,14 @@ async def test_a_provider_that_does_not_cancel_says_why(
 @on_asyncio
 async def test_what_names_no_batch_is_told(tmp_path: Path) -> None:
     async with serving("openai", tmp_path, fine, held=True) as place:
-        with pytest.raises(ConfigError, match="no batch x is out: `clew batches` lists"):
+        with pytest.raises(ConfigError, match="no batch x is out: `clew records batches` lists"):
             await forget_batch("x", place.ledger)
         info = await begun(place, MemoryStore())
         place.bench.held = False
         for name in ("x", "", f"{info.id}0"):
-            with pytest.raises(ConfigError, match="is out: `clew batches` lists those that are"):
+            with pytest.raises(
+                ConfigError, match="is out: `clew records batches` lists those that are"
+            ):
                 await forget_batch(name, place.ledger)
         with pytest.raises(ConfigError, match=r"is one of batch:openai:gpt-4\.1-mini at http"):
             await place.model(model="openai:gpt-4.1").cancel(info.id)

@@ -34,7 +34,7 @@ async def cancel(
     except StatusError as error:
         if error.trouble.status == 404:
             message = f"batch {batch} is not at {source.base_url} any more"
-            raise ModelError(f"{message}: clew batches forget {batch}") from error
+            raise ModelError(f"{message}: clew records batches --forget {batch}") from error
         raise as_model_error(failure(source, error.trouble, error.headers)) from error
     except PASSES as error:
         message = f"{who.name} is not reached ({source.tell(repr(error))}): try again"

@@ -12,7 +12,7 @@ from clew.support.errors import ConfigError
 BatchStatus: TypeAlias = Literal["preparing", "unsure", "out"]
 """Not handed in yet; perhaps handed in, which its runs look up when they go on; handed in."""
 
-LIST: Final = "`clew batches` lists those that are"
+LIST: Final = "`clew records batches` lists those that are"
 
 
 class BatchInfo(msgspec.Struct, frozen=True):

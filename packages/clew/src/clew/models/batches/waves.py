@@ -358,7 +358,9 @@ def check_account(row: BatchRow, account: str) -> None:
     if row.account != account:
         name = row.remote or row.mark
         message = f"batch {name} was handed in with another key (account {row.account})"
-        raise ModelError(f"{message}: set that one, or give it up: clew batches forget {name}")
+        raise ModelError(
+            f"{message}: set that one, or give it up: clew records batches --forget {name}"
+        )
 
 
 def _custom_id(row: BatchRow, request: int) -> str:
