@@ -120,8 +120,8 @@ async def runs_are_selected_by_labels_and_owner(make: Make) -> None:
     await store.create("f", Base("r0", 1))
 
     async def of(labels: Mapping[str, str], owner: str = "", run_id: str = "", **more: Any) -> str:
-        found = await runs_with(store, labels=labels, owner=owner, run_id=run_id, **more)
-        return " ".join(run.run_id for run in found)
+        listed = await runs_with(store, labels=labels, owner=owner, run_id=run_id, **more)
+        return " ".join(run.run_id for run in listed)
 
     expect(await of(ada), "r2 r0", "the runs with two labels")
     await store.append(append("f", 1, 2, at=7))
