@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from clew import (
     Agent,
     Answered,
     Bound,
+    ConfigError,
     Declined,
     Failed,
     Held,
@@ -30,6 +32,13 @@ from clew import (
 )
 from clew.core.events import Reply, UnknownCall
 from clew.testing.models import ScriptedModel, act, finish, say
+
+
+@dataclass
+class Titled:
+    """An answer."""
+
+    title: str
 
 
 @tool
@@ -148,3 +157,21 @@ async def test_a_result_is_json() -> None:
     assert document["unknown"] == [{"id": "r:1.1", "tool": "lose", "args": {"to": "ada"}}]
     assert document["pending_approvals"][0]["call"] == "2.1"
     assert document["usage"]["tokens"] == result.usage.tokens
+
+
+@pytest.mark.parametrize("answer", [5, "five", {"title": "x"}, ["x"]])
+@pytest.mark.parametrize("other", [int, str, Titled, list[str]])
+async def test_no_agent_reads_an_answer_of_another_type_as_its_own(
+    answer: Any, other: type[Any]
+) -> None:
+    kinds: dict[type[object], Any] = {int: int, str: str, dict: Titled, list: list[str]}
+    store, kind = MemoryStore(), kinds[type(answer)]
+    asked = Agent(ScriptedModel([finish(answer)]), answer=kind, store=store)
+    answered = (await run(asked, "?", run_id="r")).unwrap()
+    reader = Agent(ScriptedModel([]), answer=other, store=store)
+    if kind == other:
+        assert (await result_of(reader, "r")).unwrap() == answered
+        return
+    for result in (result_of(reader, "r"), resume(reader, "r", accept_change=True)):
+        with pytest.raises(ConfigError, match="run r has an answer of another type"):
+            await result

@@ -26,6 +26,7 @@ from clew.core.settling import unknown_calls
 from clew.core.trajectory import Trajectory
 from clew.guards.links import links_from_outside
 from clew.guards.safe_links import safe_links
+from clew.support.errors import ConfigError
 from clew.support.json_values import text_or_json
 from clew.support.parts import stable_name, using
 from clew.tools.finish import completed_answer
@@ -39,6 +40,21 @@ def _decoded(agent: Agent[Any], answer: Json) -> Any:
         return agent.decode(answer)
     except Exception:  # noqa: BLE001 - a user's own type may raise anything
         return answer
+
+
+def _of_type(agent: Agent[A_co], trajectory: Trajectory, answer: Json) -> A_co:
+    """The answer in the agent's type: a result holds nothing else.
+
+    Raises `ConfigError` where it was given to an agent of another type.
+    """
+    try:
+        return agent.decode(answer)
+    except Exception as error:
+        message = (
+            f"run {trajectory.run_id} has an answer of another type than this agent's: "
+            "use the agent that was asked, or read(…), which has the answer as recorded"
+        )
+        raise ConfigError(message) from error
 
 
 def _completed(agent: Agent[Any], answer: Json) -> Json:
@@ -107,7 +123,11 @@ def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> 
 
 
 def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
-    """Read the result off a stopped trajectory. Raises `ValueError` where it has not stopped."""
+    """Read the result off a stopped trajectory.
+
+    Raises `ValueError` where it has not stopped, and `ConfigError` where it was answered in another
+    type than that of the agent.
+    """
     stop = trajectory.stop
     if stop is None:
         message = f"run {trajectory.run_id} has not stopped: resume it"
@@ -122,8 +142,9 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
     common["contradicted"] = bool(contradicted)
     match stop.status:
         case "answered":
+            decoded = _of_type(agent, trajectory, answer)
             audit = _audited(agent, trajectory, answer)
-            return Answered(answer=_decoded(agent, answer), audit=audit, **common)
+            return Answered(answer=decoded, audit=audit, **common)
         case "declined":
             return Declined(answer="" if answer is None else text_or_json(answer), **common)
         case "bound":
