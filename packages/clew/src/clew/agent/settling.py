@@ -190,5 +190,7 @@ async def _check_result(store: Store, record: Trajectory, call: Call, word: Sett
         tool = await recorded_tool(store, record, call)
         schema = None if tool is None else tool.result
     if schema is not None and (problems := compile_schema(schema, "field")(word.result)):
-        message = f"the result does not fit {call.action.name}, and nothing was recorded: {problems[0]}"
+        message = (
+            f"the result does not fit {call.action.name}, and nothing was recorded: {problems[0]}"
+        )
         raise ConfigError(message)
