@@ -39,6 +39,7 @@ from clew.concurrency.tasks import one_error
 from clew.core.events import Fingerprints
 from clew.interfaces import Part, Thought, Wire, decode, encode
 from clew_testing.expect import expect, require
+from clew_testing.model_failures import in_one_line
 from clew_testing.model_samples import (
     ASSISTANT_TURN,
     MORE,
@@ -235,14 +236,18 @@ async def it_can_be_cancelled(maker: ModelFactory) -> None:
         return False
 
     async with maker.open([Delay(of=Say(WORDS * 400), at=8_000), Say("Again.")]) as model:
-        with anyio.fail_after(PATIENCE):
+        with anyio.move_on_after(PATIENCE), one_error():
             async with anyio.create_task_group() as group:
                 group.start_soon(model.complete, ask(), on_text)
                 await begun.wait()
                 group.cancel_scope.cancel()
-            expect(
-                (await model.complete(ask(ASSISTANT_TURN, MORE))).text, "Again.", "the next reply"
-            )
+        missing = f"no text reached on_text within {PATIENCE:.0f} s"
+        require(begun.is_set(), f"{missing}: the model must pass text on as it arrives")
+        with anyio.move_on_after(PATIENCE) as waiting:
+            after = await model.complete(ask(ASSISTANT_TURN, MORE))
+            expect(after.text, "Again.", "the next reply")
+        late = f"after it was cancelled, no next reply came within {PATIENCE:.0f} s"
+        require(not waiting.cancelled_caught, late)
 
 
 async def a_refusal_is_a_model_error(maker: ModelFactory) -> None:
@@ -369,7 +374,7 @@ async def another_event_loop_will_do(maker: ModelFactory) -> None:
         expect(second, first, "the reply, on another event loop")
 
 
-BASICS: Final[tuple[Check, ...]] = (
+BASICS: Final[tuple[Check, ...]] = in_one_line(
     it_says_what_it_is,
     settings_are_kept_or_refused,
     a_reply_can_be_recorded,
@@ -377,7 +382,7 @@ BASICS: Final[tuple[Check, ...]] = (
     enough_is_enough,
     a_prompt_is_left_as_it_was,
 )
-SAYS: Final[tuple[Check, ...]] = (
+SAYS: Final[tuple[Check, ...]] = in_one_line(
     text_comes_as_it_was_written,
     how_a_reply_ended_is_told,
     usage_is_reported_or_estimated,
@@ -386,14 +391,14 @@ SAYS: Final[tuple[Check, ...]] = (
     it_can_be_cancelled,
     a_refusal_is_a_model_error,
 )
-CALLS: Final[tuple[Check, ...]] = (
+CALLS: Final[tuple[Check, ...]] = in_one_line(
     calls_come_as_they_were_made,
     any_name_of_a_tool_will_do,
     a_long_conversation_is_taken,
     another_models_items_are_left_out,
     in_a_landing_calls_are_forbidden,
 )
-THINKS: Final[tuple[Check, ...]] = (thinking_is_kept_apart,)
-LOOPS: Final[tuple[Check, ...]] = (another_event_loop_will_do,)
+THINKS: Final[tuple[Check, ...]] = in_one_line(thinking_is_kept_apart)
+LOOPS: Final[tuple[Check, ...]] = in_one_line(another_event_loop_will_do)
 CONTRACT: Final[tuple[Check, ...]] = (*BASICS, *SAYS, *CALLS)
 """Every check for a model that calls tools, in an order that meets simple faults first."""

@@ -40,7 +40,7 @@ class ModelFactory:
 
 
 Check: TypeAlias = Callable[[ModelFactory], Awaitable[None]]
-"""A part of the contract; raises `AssertionError`, or what the model raised, if it is broken."""
+"""A part of the contract; raises `AssertionError` in one line if it is broken."""
 
 PATIENCE: Final = 30.0
 """Seconds after which a model that gives no sign is given up."""

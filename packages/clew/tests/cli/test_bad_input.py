@@ -52,6 +52,7 @@ OFFLINE = ("--model", "offline")
         (["ask", "hm?", *OFFLINE, "--steps", "few"], 2, "not a valid integer"),
         (["ask", "hm?", *OFFLINE, "--temperature", "1"], 2, "no temperature"),
         (["ask", "hm?", "--colour"], 2, "No such option"),
+        (["ask", "hm?", "--modle"], 2, "No such option '--modle': did you mean --model? Try: clew"),
         (["aks", "hm?"], 2, "No such command"),
         (["show", "nothing"], 2, "`clew runs` lists them"),
         (["show", "last"], 0, ""),
@@ -233,7 +234,10 @@ def test_whose_options_are_wrong_is_told(words: str, command: str) -> None:
         ("verify last", "did you mean `clew records verify`?"),
         ("models", "did you mean `clew doctor models`?"),
         ("rejected last", "did you mean `clew reject`?"),
-        ("records purge", "there are export, import, verify, gc. Try: clew records --help"),
+        (
+            "records purge",
+            "there are export, import, verify, gc, batches. Try: clew records --help",
+        ),
     ],
 )
 def test_a_command_that_there_is_not_is_told_with_the_one_that_is_meant(

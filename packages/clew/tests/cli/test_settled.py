@@ -60,7 +60,7 @@ def test_a_call_of_an_agent_file_is_performed_elsewhere(desk: str) -> None:
         assert f"Give it: clew answer {waiting['id']} RESULT" in held.out
         wrong = clew("answer", waiting["id"], "3", env=env(server))
         assert (wrong.code, wrong.out) == (2, "")
-        assert "does not fit scan" in wrong.err
+        assert "does not fit scan, and nothing was recorded:" in wrong.err
         done = clew("answer", waiting["id"], "a page", env=env(server))
         assert (done.code, "Scanned." in done.out) == (0, True)
         late = clew("answer", waiting["id"], "another", env=env(server))

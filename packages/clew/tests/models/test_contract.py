@@ -9,6 +9,8 @@ import anyio
 import anyio.lowlevel
 import msgspec
 import pytest
+import trio
+from trio.testing import MockClock
 
 from clew.core.events import RawCall, Reply, Usage
 from clew.core.interfaces import Model, OnText, Prompt, Retry
@@ -283,8 +285,47 @@ async def test_a_model_that_breaks_the_contract_is_found(
         yield kind([line(turn) for turn in script], turns=script, **bent)
 
     (broken,) = [each for each in EVERYTHING if each.__name__ == check]
-    with pytest.raises((AssertionError, ModelError)):
+    with pytest.raises(AssertionError, match=rf"\A{check}: .+\Z"):  # one line
         await broken(ModelFactory(opened))
+
+
+@dataclass(frozen=True)
+class Whole(ScriptedModel):
+    """A model that gives its replies whole, and never the one that is to be cancelled."""
+
+    turns: Script = ()
+    heard: bool = False
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        if self.heard and on_text is not None:
+            on_text("I ")
+        return await anyio.sleep_forever()
+
+
+@dataclass(frozen=True)
+class Failing(Whole):
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        raise ModelError("failing:test: no\nreply")
+
+
+@pytest.mark.parametrize(
+    ("kind", "heard", "words"),
+    [
+        (Whole, False, "no text reached on_text within 30 s: the model must pass text on as it"),
+        (Whole, True, "after it was cancelled, no next reply came within 30 s"),
+        (Failing, False, "ModelError was raised: failing:test: no reply"),
+    ],
+)
+def test_what_cannot_be_cancelled_is_told_in_one_line(
+    kind: type[Whole], heard: bool, words: str
+) -> None:
+    @asynccontextmanager
+    async def opened(script: Script) -> AsyncGenerator[Model]:
+        yield kind([], turns=script, heard=heard)
+
+    (check,) = [each for each in SAYS if each.__name__ == "it_can_be_cancelled"]
+    with pytest.raises(AssertionError, match=rf"\Ait_can_be_cancelled: {words}.*\Z"):
+        trio.run(check, ModelFactory(opened), clock=MockClock(autojump_threshold=0))
 
 
 async def test_a_refusal_that_is_none_is_found() -> None:

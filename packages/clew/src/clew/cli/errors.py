@@ -101,7 +101,7 @@ def _line(error: BaseException) -> str:
     match error:
         case click.UsageError():
             command = error.ctx.command_path if error.ctx is not None else "clew"
-            message = one_line(error.format_message())  # click lists choices on further lines
+            message = one_line(_fault(error))  # click lists choices on further lines
             return f"{_ended(message)} Try: {command} --help"
         case click.ClickException():
             return error.format_message()
@@ -116,6 +116,14 @@ def _line(error: BaseException) -> str:
             return f"{path}: {error.strerror}"
         case _:
             return f"this should not have happened: {described(error)} (--debug shows where)"
+
+
+def _fault(error: click.UsageError) -> str:
+    """What click says of a wrong command line; of the options like a wrong one, the nearest."""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        near = error.possibilities[0]  # the best match is the first
+        return f"No such option {error.option_name!r}: did you mean {near}?"
+    return error.format_message()
 
 
 def _code(error: BaseException) -> int:

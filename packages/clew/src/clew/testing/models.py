@@ -99,6 +99,16 @@ def position(prompt: Prompt) -> int:
     return turns
 
 
+def _is_unreadable(prompt: Prompt) -> bool:
+    """Whether the prompt complains that the last reply could not be read."""
+    for part in reversed(prompt.parts):
+        if part.role == "assistant":
+            break
+        if part.role == "user" and part.text.startswith(UNREADABLE):
+            return True
+    return False
+
+
 @dataclass(frozen=True)
 class ScriptedModel:
     """Replies with its script, line by line; at the end it raises `ModelError`.
@@ -172,7 +182,7 @@ class ScriptedModel:
             lines = len(self.script)
             message = f"the script is over: it has {lines} lines, and reply {index + 1} is wanted"
             message += ": a model is asked once more after each result, rejected answer or ruling"
-            raise ModelError(message)
+            raise ModelError(message + self._other_format(prompt, len(self.script)))
         line = self.script[index]
         if callable(line):
             line = line(prompt)
@@ -181,6 +191,16 @@ class ScriptedModel:
         if isinstance(line, str):
             return Reply(text=line, usage=self.usage, model=self.name)
         return self.written(line, index + 1)
+
+    def _other_format(self, prompt: Prompt, lines: int) -> str:
+        """A hint where the agent could not read the last line, although it is well written."""
+        line = self.script[-1] if self.script else None
+        if not isinstance(line, Move) or not _is_unreadable(prompt):
+            return ""
+        if by_name(self.codec).parse(self._prompt_spec, self.written(line, lines)).fault:
+            return ""
+        hint = "if it reads another format, name that: ScriptedModel(…, codec=…)"
+        return f". The agent could not read the last line, which is written in {self.codec}: {hint}"
 
     @cached_property
     def _prompt_spec(self) -> PromptSpec:
