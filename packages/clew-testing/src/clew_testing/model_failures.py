@@ -1,6 +1,7 @@
 """How the contract for models says what failed: in one line that begins with the check's name."""
 
 from functools import wraps
+from typing import cast
 
 from clew_testing.model_samples import Check, ModelFactory
 
@@ -35,6 +36,7 @@ def _in_one_line(check: Check) -> Check:
 
 def _only(error: Exception) -> Exception:
     """The error itself, or the first one of a group."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error
+    if not isinstance(error, ExceptionGroup):
+        return error
+    group = cast("ExceptionGroup[Exception]", error)
+    return _only(group.exceptions[0])

@@ -299,7 +299,8 @@ class Whole(ScriptedModel):
     async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
         if self.heard and on_text is not None:
             on_text("I ")
-        return await anyio.sleep_forever()
+        await anyio.sleep_forever()
+        raise AssertionError("it was not cancelled")
 
 
 @dataclass(frozen=True)
