@@ -121,7 +121,8 @@ async def attack(theirs: Path, monkeypatch: pytest.MonkeyPatch, *, done: bool = 
     calls = acts(
         act("touch", file=str(theirs / "touched")), act("pay", to="me"), act("apart", text="x")
     )
-    agent = agent.replace(model=Fooled(agent.engine.model, ScriptedModel([calls, say("Done.")])))
+    fooled: Any = Fooled(agent.engine.model, ScriptedModel([calls, say("Done.")]))
+    agent = agent.replace(model=fooled)
     store = SqliteStore(theirs / "runs.sqlite")
     journal = await start(
         agent, "Is it there?", store, run_id="attack", origin=origin(spec), queue="default"

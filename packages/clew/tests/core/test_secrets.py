@@ -266,8 +266,9 @@ async def test_a_format_that_reads_fewer_calls_is_told_by_a_replay() -> None:
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([act("nowhere"), say("Done.")]))
     found = await run(agent, "Go.", store=store)
+    deaf: Any = Deaf()
     with pytest.raises(ReplayError, match="actions"):
-        await replay(agent.replace(codec=Deaf()), found.run_id, store=store)
+        await replay(agent.replace(codec=deaf), found.run_id, store=store)
 
 
 LONG_SECRET = "Tr0ub4dor-and-a-long-tail-of-it"

@@ -42,7 +42,8 @@ async def test_every_prompt_can_be_made_again_from_the_record_alone(
 
     def agent(folder: Path) -> Agent:
         made = scenario.agent(folder)
-        return made.replace(model=Watched(made.engine.model, sent))
+        watching: Any = Watched(made.engine.model, sent)
+        return made.replace(model=watching)
 
     store = SqliteStore(tmp_path / "runs.db")
     try:
