@@ -568,7 +568,7 @@ async def test_few_runs_of_a_label_are_found_without_a_look_at_the_others(
 
 
 async def rows_passed(
-    connection: psycopg.AsyncConnection[Any], query: LiteralString, given: dict[str, Any]
+    connection: psycopg.AsyncConnection[Any], query: Any, given: dict[str, Any]
 ) -> float:
     """How many rows passed through all parts of the plan of a query."""
     cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)

@@ -77,7 +77,7 @@ SELECTED: Final = _page(
 )
 # Those that have all of some labels (`digests`, each once), found by these; and this id unless that
 # is "".
-CHOSEN: Final[LiteralString] = f"""{_COLUMNS} FROM (
+CHOSEN: Final = f"""{_COLUMNS} FROM (
         SELECT candidate.number, candidate.at FROM (
             SELECT number FROM runs
             WHERE run_id = %(named)s AND cardinality(%(digests)s::bytea[]) = (
