@@ -568,10 +568,11 @@ async def test_few_runs_of_a_label_are_found_without_a_look_at_the_others(
 
 
 async def rows_passed(
-    connection: psycopg.AsyncConnection[Any], query: Any, given: dict[str, Any]
+    connection: psycopg.AsyncConnection[Any], query: str, given: dict[str, Any]
 ) -> float:
     """How many rows passed through all parts of the plan of a query."""
-    cursor = await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", given)
+    explained: Any = f"EXPLAIN (ANALYZE, FORMAT JSON) {query}"
+    cursor = await connection.execute(explained, given)
     ((((plan,),)),) = await cursor.fetchall()
     return rows_of(plan["Plan"])
 
