@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from msgspec.structs import replace
+
 import clew
 from clew.core.events import Attempt, Note, Observation
 from clew.core.interfaces import Append, Line, Store
@@ -84,14 +86,23 @@ async def cut_in_effects(driven: Driven, every: int, cuts: Cuts) -> None:
             cuts.missed(driven, offset, f"begun: {open_}, made again: {again or '-'}, told: {told}")
         elif _seen(trajectory, open_ | again_) != _seen(driven.trajectory, open_ | again_):
             cuts.missed(driven, offset, "something else changed")
+        elif _unknown(trajectory) != open_:
+            cuts.missed(driven, offset, f"unknown at its stop: {_unknown(trajectory)}")
         else:
             cuts.never_again += 1
 
 
 def _seen(trajectory: clew.Trajectory, doubted: set[str]) -> list[object]:
-    """All observations but those of the calls in doubt, and the end."""
+    """All observations but those of the calls in doubt, and the end but for what is unknown."""
     others = [call for call in trajectory.calls if call.key not in doubted]
-    return [*((call.key, call.observation) for call in others), trajectory.stop]
+    stop = trajectory.stop and replace(trajectory.stop, unknown=())
+    return [*((call.key, call.observation) for call in others), stop]
+
+
+def _unknown(trajectory: clew.Trajectory) -> set[str]:
+    """The calls whose outcome nobody knew when it stopped."""
+    stop = trajectory.stop
+    return set() if stop is None else {it.id.removeprefix(f"{RUN}:") for it in stop.unknown}
 
 
 def _spoken(driven: Driven) -> list[int]:

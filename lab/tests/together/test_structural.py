@@ -11,7 +11,16 @@ from clew.codecs.written_values import ReadsValues
 from clew.core.codec import Constrains, Describes, FindsCalls
 from clew.core.interfaces import Audits, Model, Progress
 from clew.models.provider import Downloads
-from clew.stores.interface import Deletes, Locks, Notifies, Owns, Placed, Recovers, Witnessed
+from clew.stores.interface import (
+    Deletes,
+    Locks,
+    Notifies,
+    Owns,
+    Placed,
+    Recovers,
+    Selects,
+    Witnessed,
+)
 from clew.tools.retrieval.embedding import CachedEmbedding
 from clew.workers.run_one import KnowsOrigins
 from clew_strategies.interface import AnswersByRole, ExtendsLimits
@@ -36,6 +45,7 @@ ASKED: dict[Any, str] = {
     Ranks: "always find as_recorded",
     ReadsValues: "value_reader",
     Recovers: "salvage",
+    Selects: "select",
     Witnessed: "remarks",
 }
 """All protocols that may be asked for with `isinstance`, and what each asks for."""

@@ -119,28 +119,6 @@ def test_a_changed_agent_must_be_accepted_and_is_remembered(run_id: str) -> None
     assert clew("resume", run_id, "--say", "What is 3+5?").code == 0
 
 
-NOW = """model = "offline"
-changes = "continue"
-[limits]
-steps = 9
-"""
-
-
-def test_a_file_says_that_runs_of_before_go_on_with_it(tmp_path: Path) -> None:
-    file = tmp_path / "agent.toml"
-    file.write_text('model = "offline"\n')
-    asked = clew("ask", "What is 2+3?", "--agent", str(file), "--json").document["run_id"]
-    queued = clew("submit", "What is 2+4?", "--agent", str(file)).out.split()[0]
-    file.write_text(NOW)
-    done = clew("resume", asked, "--say", "What is 3+4?", "--set", f"agent={file}")
-    assert (done.code, "7" in done.out) == (0, True)
-    assert clew("worker", "--agent", str(file), "--only", "--until-idle").code == 0
-    for run_id in (asked, queued):
-        assert "Changed: parts.bounds, parts.limits" in clew("show", run_id).out
-        assert clew("replay", run_id).code == 0
-        assert clew("resume", run_id, "--say", "What is 3+5?").code == 0
-
-
 def test_a_value_is_taken_away_and_names_stand_between_commas(run_id: str) -> None:
     change = ("--set", "tools=calc,planner", "--set", "limits.steps=9", "--set", "model=offline")
     assert clew("resume", run_id, "--say", "What is 3+4?", *change, "--accept-change").code == 0

@@ -111,7 +111,7 @@ def resumed(agent: Agent, run_id: str) -> str:
 
 def test_what_waits_in_sub_runs_is_listed_ruled_on_and_gone_on_with() -> None:
     assert clew("ask", "What is 2+3?").code == 0
-    assert clew("approvals").out.startswith("nothing waits for a person at ")
+    assert clew("approvals").out.startswith("nothing waits for a person in ")
     assert clew("approvals", "--json").document == []
     sent: list[tuple[str, str]] = []
     root, office, _ = family(sent)

@@ -59,7 +59,7 @@ def told(codec: str, pieces: Iterable[str]) -> Told | None:
     reads = by_name(codec)
     assert isinstance(reads, ReadsValues)
     feed = reads.value_reader(prompt_spec())
-    values: list[ValuePiece] = [value for piece in pieces for value in feed(piece)]
+    values: list[ValuePiece] = [value for piece in pieces for value in feed(piece) if value.text]
     if not values:
         return None
     ((tool, field, is_json),) = {(it.tool, it.field, it.is_json) for it in values}

@@ -103,7 +103,8 @@ async def test_what_is_left_of_a_cut_file_is_only_read(caplog: pytest.LogCapture
     data, _ = made()
     PLACE.write_bytes(data[:-PAGE])
     store = SqliteStore(PLACE)
-    assert "was cut off: 1,971 of its 1,972 pages are there" in caplog.text
+    pages = len(data) // PAGE
+    assert f"was cut off: {pages - 1:,} of its {pages:,} pages are there" in caplog.text
     way_out = (
         "is damaged and is only read: save it with `clew records export --archive` and import that"
     )

@@ -376,10 +376,6 @@ STRATEGY: Final = "strategy"
 """What the models of strategies are called, before the name of the strategy."""
 
 
-def _takes_any(_: Prompt) -> None:
-    """What a model says of prompts that takes any: no lambda, since agents are pickled."""
-
-
 @dataclass(frozen=True)
 class ModelInfo:
     """What is known about a model beforehand; only its name is required.
@@ -400,7 +396,7 @@ class ModelInfo:
     priced: bool = False
     rates: Rates | None = None
     unmetered: bool = False
-    validate: Callable[[Prompt], None] = field(default=_takes_any, repr=False, compare=False)
+    validate: Callable[[Prompt], None] = field(default=lambda _: None, repr=False, compare=False)
     billions: float | None = None
     window: int | None = None
     takes: frozenset[str] = frozenset({""})

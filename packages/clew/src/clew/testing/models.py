@@ -9,7 +9,7 @@ import dataclasses
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -129,18 +129,15 @@ class ScriptedModel:
     priced: bool = True
     rates: Rates | None = None
     plan: Sequence[Move] | None = None
-    _info: ModelInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` for a value of another type."""
         check_fields(self)
-        info = ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
-        object.__setattr__(self, "_info", info)  # once: each step asks for it
 
     @property
     def info(self) -> ModelInfo:
         """As given."""
-        return self._info
+        return ModelInfo(self.name, self.settings.recorded, priced=self.priced, rates=self.rates)
 
     def with_settings(self, settings: ModelSettings) -> "ScriptedModel":
         """The same script; the settings stand in the record, and change nothing of it."""
