@@ -360,3 +360,20 @@ async def test_a_start_that_is_sent_again_does_not_retry_what_broke_its_workers(
     again = await start(one, "Pay.", run_id="r", store=store)
     assert (await again.wait()).status == "failed"
     assert (await resume(one, "r", store=store)).status == "held"
+
+
+@pytest.mark.parametrize("what", ["ruled", "ended"])
+async def test_a_request_that_comes_again_sees_what_waits_for_its_run(what: str) -> None:
+    """A ruling or an end that nobody has taken up yet: it got a call that no longer waits."""
+    store, made = MemoryStore(), agent("pay", amount=3)
+    held = await run(made, "Pay.", request="r", session="s", store=store)
+    assert isinstance(held, Held)
+    if what == "ruled":
+        await rule(held.pending_approvals[0].id, allow=True, store=store)
+    else:
+        await cancel(held.run_id, store=store)
+    again = await run(made, "Pay.", request="r", session="s", store=store)
+    assert (again.status, again.answer, again.pending_approvals) == (
+        ("answered", "Done.", ()) if what == "ruled" else ("interrupted", None, ())
+    )
+    assert await pending_approvals(store=store) == ()

@@ -20,6 +20,7 @@ from clew import (
     Tool,
     ToolError,
     Verdict,
+    Withdrawn,
     read,
     start,
     stream,
@@ -125,6 +126,22 @@ async def test_a_slow_listener_holds_up_nobody_and_misses_no_entry(
     assert Dropped() in items
     assert len([item for item in items if not isinstance(item, Entry)]) <= 1_100
     await store.close()
+
+
+async def test_a_slow_listener_learns_that_words_which_it_took_were_none() -> None:
+    """However much came behind them that was dropped."""
+    words = act("look", thought="Let me look.")
+    events = await start(
+        agent(words, *[words] * 5, say(chatty(30_000)), tools=[look_up()]), "Where?"
+    )
+    told = list[str]()
+    async for item in events:
+        if isinstance(item, Token) and not told:
+            told.append(item.text)
+            await events.wait()  # nobody takes an item meanwhile
+        elif isinstance(item, Withdrawn):
+            told.append("-")
+    assert told[:2] == ["Let", "-"]
 
 
 async def test_tokens_that_wait_are_merged_and_say_the_same() -> None:

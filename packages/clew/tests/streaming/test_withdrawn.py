@@ -116,6 +116,18 @@ async def test_a_refused_answer_is_withdrawn(codec: str) -> None:
     assert standing(items) == ""
 
 
+@pytest.mark.parametrize("second", ["Warsaw", "Paris"])
+async def test_of_several_answers_in_a_reply_the_words_of_one_stand(second: str) -> None:
+    calls = tuple(
+        RawCall(name=FINISH, arguments=json.dumps({"answer": {"place": place}}), id=place * 2)
+        for place in ("Warsaw", second)
+    )
+    reply = Reply(calls=calls, finish="calls")
+    made = Agent(InPieces([reply], cuts=[0.5]), answer=dict[str, str])
+    items = await items_of(made)
+    assert standing(items) == "Warsaw"
+
+
 @pytest.mark.parametrize("codec", FORMATS)
 async def test_an_answer_that_never_ends_is_withdrawn(codec: str) -> None:
     """And so are the words of a typed one, by their place in it."""

@@ -129,11 +129,18 @@ async def _answered(
     store: Store,
     opening: Callable[[], AbstractAsyncContextManager[OpenRun[A_co]]],
 ) -> Result[A_co]:
-    """What a run came to after a request's words, as soon as it is their turn."""
+    """What a run came to after a request's words, as soon as it is their turn.
+
+    One that is held, and has got a ruling or is to end, goes on first.
+    """
+    went_on = False
     while True:
-        turn = turn_of(await load(store, run_id), request)
+        record = await load(store, run_id)
+        turn = turn_of(record, request)
         if turn is not None and turn.stop is not None:
-            return await complete_result(agent, turn, store)
+            is_held = turn.stop.status == "held" and turn.entries[-1] == record.entries[-1]
+            if went_on or not is_held or not await store.inbox(run_id):
+                return await complete_result(agent, turn, store)
         try:
             async with opening() as opened:
                 turn = turn_of(opened.record, request)
@@ -141,7 +148,8 @@ async def _answered(
                 if turn is None and all(note.request != request for note in waiting.values()):
                     message = f"the words of request {request!r} were set aside: say them again"
                     raise ConfigError(message)
-                if turn is None or turn.stop is None:
+                if turn is None or turn.stop is None or await store.inbox(run_id):
                     await opened.go_on()
+                    went_on = True
         except RunBusyError:
             await anyio.sleep(_LOOK)

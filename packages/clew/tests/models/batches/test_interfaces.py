@@ -188,6 +188,19 @@ def test_a_ledger_opened_again_has_what_was_written(tmp_path: Path) -> None:
     again.close()
 
 
+def test_of_equal_requests_the_one_that_is_out_is_told_first(tmp_path: Path) -> None:
+    """One was written down as its run was cancelled, and another went out: that is paid."""
+    ledger = Ledger(tmp_path / "l.sqlite")
+    wanted = [Wanted("r", "d")]
+    _, (left,) = ledger.begin("s", "a", "m", wanted)
+    row, (paid,) = ledger.begin("s", "a", "m", wanted)
+    ledger.sending(row.id)
+    assert [it.id for it in ledger.requests("s", "r", "d")] == [paid, left]
+    ledger.sent(row.id, "batch_1")
+    assert [it.id for it in ledger.requests("s", "r", "d")] == [paid, left]
+    ledger.close()
+
+
 def test_a_ledger_of_another_clew_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "b.sqlite"
     db = sqlite3.connect(path)

@@ -6,7 +6,8 @@ text. A reply may break off, and an answer may be refused.
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 from clew.agent.streaming.items import LiveItem, Token, Withdrawn
 from clew.core.events import Json
@@ -40,15 +41,20 @@ class AnswerWords:
                 self._show(Withdrawn())
 
     def end(self, answer: Json) -> None:
-        """The answer as it was read: the rest of a text is told; without one nothing stands."""
-        told = "".join(text for field, text in self._told if field == "answer")
+        """The answer as it was read: the rest of its texts is told; without one nothing stands."""
         if answer is None:
             self.withdraw()
-        elif isinstance(answer, str) and told.strip() != answer.strip():
-            if not answer.startswith(told):
-                self.withdraw()
-                told = ""
-            self.say(answer[len(told) :])
+            return
+        read, told = dict(_texts(answer, "answer")), dict[str, str]()
+        for field, text in self._told:
+            told[field] = told.get(field, "") + text
+        if not all(_begins(text, read.get(field, "")) for field, text in told.items()):
+            self.withdraw()  # of several answers in a reply one is taken
+            told = {}
+        for field, text in read.items():
+            before = told.get(field, "")
+            if before.strip() != text.strip():
+                self.say(text[len(before) :], tuple(field.split(".")[1:]))
 
     def tell(self, show: Callable[[LiveItem], None]) -> None:
         """Tell the words that stand to somebody who comes now, and may have seen some of them."""
@@ -57,3 +63,19 @@ class AnswerWords:
                 show(Withdrawn())
             for field, pieces in itertools.groupby(self._told, lambda each: each[0]):
                 show(Token("".join(text for _, text in pieces), field))
+
+
+def _begins(told: str, text: str) -> bool:
+    return text.startswith(told) or text.strip() == told.strip()
+
+
+def _texts(value: Json, field: str) -> Iterator[tuple[str, str]]:
+    """The texts in a value, by their places."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, Json]", value).items():
+            yield from _texts(inner, f"{field}.{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("Sequence[Json]", value)):
+            yield from _texts(inner, f"{field}.{index}")

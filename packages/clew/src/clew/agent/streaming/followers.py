@@ -17,6 +17,7 @@ from clew.agent.streaming.items import (
     Partial,
     PartialCall,
     Token,
+    Withdrawn,
 )
 from clew.agent.streaming.signal import Signal
 from clew.core.events import Entry
@@ -94,9 +95,11 @@ class Follower:
                 waiting[-1] = new._replace(item=both)
                 return
         if len(waiting) >= MAX_ITEMS or self._chars > MAX_CHARS:
+            withdrawn = {each.path: each for each in waiting if isinstance(each.item, Withdrawn)}
             waiting.clear()
             self._chars = 0
             waiting.append(Waiting((), 0, Dropped()))
+            waiting.extend(withdrawn.values())  # or words stand that were none
         waiting.append(new)
 
 

@@ -187,7 +187,7 @@ class ReplyReader:
         if self.offered is None and self._text is None:
             self._raw.release()
         self._end_values(thought)
-        if self.offered is None or not self._typed:  # of a typed one, no rest is held back
+        if self.offered is None or not self._typed or self.words.told:  # else it was told raw
             self.words.end(self.offered)
         if self.offered is not None and not self._typed and self._agent.answer is not str:
             index = self._finish_index(thought)  # a date, say: only its end tells the value

@@ -154,10 +154,16 @@ class Ledger:
     # ------------------------------------------------------------ requests
 
     def requests(self, scope: str, run: str, digest: str) -> list[RequestRow]:
-        """What the run asked so, and nobody has told it yet, or it may have lost again."""
+        """What the run asked so, and nobody has told it yet, or it may have lost again.
+
+        First what is known, then what is out: one that was cancelled as it was written down stands
+        before another, paid one.
+        """
         rows = self._read(
-            "select id, batch, kind is not null from requests"
-            " where scope = ? and run = ? and digest = ? and not spent order by number",
+            "select requests.id, batch, kind is not null from requests"
+            " join batches on batches.id = batch"
+            " where requests.scope = ? and run = ? and digest = ? and not spent"
+            " order by kind is null, remote = '', sending is null, number",
             *(scope, run, digest),
         )
         return [RequestRow(*row) for row in rows]
