@@ -17,6 +17,7 @@ from clew import (
     Interrupted,
     Limits,
     MemoryStore,
+    NotHeldError,
     Question,
     SqliteStore,
     StaleApprovalError,
@@ -377,3 +378,26 @@ async def test_a_request_that_comes_again_sees_what_waits_for_its_run(what: str)
         ("answered", "Done.", ()) if what == "ruled" else ("interrupted", None, ())
     )
     assert await pending_approvals(store=store) == ()
+
+
+@pytest.mark.parametrize("allow", [True, False])
+async def test_a_held_run_that_was_cancelled_waits_for_nobody(allow: bool) -> None:
+    """It was still listed, and a ruling was taken of which nothing would come."""
+    store, made = MemoryStore(), agent("pay", amount=3)
+    held = await run(made, "Pay.", run_id="r", store=store)
+    assert isinstance(held, Held)
+    await cancel("r", store=store)
+    assert await pending_approvals(store=store) == ()
+    with pytest.raises(NotHeldError, match="run r was cancelled: it waits for no ruling"):
+        await rule(held.pending_approvals[0].id, allow=allow, store=store)
+    assert isinstance(await resume(made, "r", store=store), Interrupted)
+
+
+async def test_words_of_a_session_with_other_labels_are_refused() -> None:
+    """They were said, and the labels dropped."""
+    store, made = MemoryStore(), Agent(ScriptedModel([say("a"), say("b"), say("c")]))
+    await run(made, "One.", session="s", labels={"ticket": "1"}, store=store)
+    with pytest.raises(ConfigError, match="was begun with another label 'ticket'"):
+        await run(made, "Two.", session="s", labels={"ticket": "2"}, store=store)
+    for labels in (None, {"ticket": "1"}):
+        await run(made, "Two.", session="s", labels=labels, store=store)

@@ -22,7 +22,7 @@ from clew.agent.words_on_calls import (
     word_on,
 )
 from clew.core.events import Cancel, Json, Ruling, encode
-from clew.core.inbox import encode_message
+from clew.core.inbox import encode_message, words_in
 from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import PendingApproval, approval_id, pending_here, pending_in, waits_below
@@ -74,7 +74,7 @@ async def pending_approvals(
 
 async def _held(store: Store, run_id: str) -> list[PendingApproval]:
     trajectory = await load(store, run_id)
-    if trajectory.is_foreign:  # nothing that it waits for will be done
+    if trajectory.is_foreign or await _is_to_end(store, run_id):  # nothing of it will be done
         return []
     waiting = [call for call in trajectory.held if not waits_below(call)]
     ruled = {call.key for call in waiting if await word_on(store, trajectory, call) is not None}
@@ -83,6 +83,11 @@ async def _held(store: Store, run_id: str) -> list[PendingApproval]:
     kept = {call.key for call in waiting} - ruled
     root = await root_of(store, trajectory)
     return [each for each in pending_here(trajectory, root) if each.call in kept]
+
+
+async def _is_to_end(store: Store, run_id: str) -> bool:
+    """Whether somebody cancelled a run that has not gone on since."""
+    return any(isinstance(word, Cancel) for word in await words_in(store, run_id))
 
 
 @overload
@@ -149,6 +154,9 @@ async def rule(
 
         async def check() -> None:
             _check(named, word)
+            if await _is_to_end(named.store, named.record.run_id):
+                message = f"run {named.record.run_id} was cancelled: it waits for no ruling"
+                raise NotHeldError(message)
             if allow and args is not None:
                 await _check_args(named, args)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import anyio
 
 from clew.agent.agent import A_co, Agent
-from clew.agent.labels import checked_owner
+from clew.agent.labels import check_same_labels, checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question
 from clew.agent.queued_words import say_in_turn
@@ -44,7 +44,7 @@ async def converse(
         open_run, agent, words, run_id=run_id, store=store, listener=listener,
         origin=origin, labels=begins, owner=owner, deps=deps,
     )  # fmt: skip
-    while await load_if_begun(store, run_id) is None:
+    while (record := await load_if_begun(store, run_id)) is None:
         async with AsyncExitStack() as stack:
             try:
                 opened = await stack.enter_async_context(opening())
@@ -53,6 +53,7 @@ async def converse(
             else:
                 taken()
                 return await opened.go_on()
+    check_same_labels(record, labels)
     return await say_in_turn(
         agent, run_id, words, store, request=request, accept_change=accept_change,
         listener=listener, origin=origin, owner=owner, deps=deps, taken=taken,
