@@ -20,7 +20,6 @@ from clew import (
     Observation,
     PartError,
     ReplayError,
-    Result,
     StoreError,
     Tool,
     Trajectory,
@@ -424,14 +423,16 @@ async def test_an_open_answer_of_another_type_goes_back_to_the_model() -> None:
     assert (await resume(typed, "run", store=store, accept_change=True)).answer == 7
 
 
-async def test_the_result_of_a_stopped_run_is_given_to_an_agent_of_another_type() -> None:
+async def test_the_answer_of_a_stopped_run_is_no_result_of_an_agent_of_another_type() -> None:
+    """To both type checkers it would be of that type."""
     store = MemoryStore()
     agent = Agent(model=ScriptedModel([say("seven")]))
     await run(agent, "How many?", store=store, run_id="run")
-    found: Result[Any] = await resume(
-        agent.replace(answer=int), "run", store=store, accept_change=True
-    )
-    assert found.answer == "seven"
+    with pytest.raises(ConfigError, match="an answer of another type"):
+        await resume(agent.replace(answer=int), "run", store=store, accept_change=True)
+    stop = (await read("run", store=store)).stop
+    assert stop is not None
+    assert stop.answer == "seven"
 
 
 async def test_a_probe_waits_no_longer_than_the_deadline_when_the_clock_is_set_back() -> None:
