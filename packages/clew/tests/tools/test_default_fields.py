@@ -193,11 +193,3 @@ def test_nothing_is_mixed_up_in_a_set_and_what_its_type_changes_stays_as_recorde
     items = run_sync(agent, "q", store=MemoryStore()).to_json()["answer"]
     assert all(one.get("born", 5) == (7 if one["name"] in "bd" else 5) for one in items)
     assert [one["name"] for one in items] == [*"abcde"]
-
-
-def test_an_answer_to_an_agent_of_another_type_is_shown_as_recorded() -> None:
-    store = MemoryStore()
-    agent = Agent(model=ScriptedModel([finish(A)], answer=Frozen), answer=Frozen)
-    run_id = run_sync(agent, "q", store=store).run_id
-    other = Agent(model=ScriptedModel([]), answer=list[int])
-    assert sync.resume(other, run_id, store=store, accept_change=True).to_json()["answer"] == A
