@@ -20,12 +20,18 @@ on_asyncio = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 EACH = pytest.mark.parametrize("service", SERVICES)
 
 
-async def begun(place: Place, store: Store, status: str = "out", **more: Any) -> BatchInfo:
-    """Begin a run, and leave it once its batch is so; as Ctrl-C does."""
+async def begun(
+    place: Place,
+    store: Store,
+    status: str = "out",
+    is_reached: Callable[[], bool] = lambda: True,
+    **more: Any,
+) -> BatchInfo:
+    """Begin a run, and leave it once its batch is so, and the server as far; as Ctrl-C does."""
     async with anyio.create_task_group() as group:
         group.start_soon(asked, place.agent(**more), store)
         with anyio.fail_after(PATIENCE):
-            while [it.status for it in open_batches(place.ledger)] != [status]:
+            while [it.status for it in open_batches(place.ledger)] != [status] or not is_reached():
                 await anyio.sleep(0.01)
         group.cancel_scope.cancel()
     return open_batches(place.ledger)[0]
@@ -143,9 +149,17 @@ async def test_one_that_is_not_handed_in_yet_is_taken_back(tmp_path: Path) -> No
 async def test_one_that_was_perhaps_handed_in_is_looked_up(
     service: Service, fault: Turn, tmp_path: Path
 ) -> None:
-    faults = refusing("batches", fault)
-    async with serving(service, tmp_path, fine, faults=faults, held=True) as place:
-        info = await begun(place, MemoryStore(), "unsure", poll=60.0)
+    faults, met = refusing("batches", fault), list[Turn]()
+
+    def met_by(seen: ReceivedRequest) -> Turn | None:
+        if (turn := faults(seen)) is not None:
+            met.append(turn)
+        return turn
+
+    async with serving(service, tmp_path, fine, faults=met_by, held=True) as place:
+        # the ledger says so before anything is sent: what the server took is waited for
+        reached = (lambda: bool(place.sizes)) if isinstance(fault, Drop) else (lambda: bool(met))
+        info = await begun(place, MemoryStore(), "unsure", reached, poll=60.0)
         place.bench.faults = lambda _: None
         if service == "anthropic" and place.sizes:  # which shows what it has when it has ended
             with pytest.raises(ModelError, match=r"not known yet whether .* was handed in: try"):
