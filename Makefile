@@ -67,8 +67,8 @@ pyright: $(VENV)/.dev
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
 test test-rest test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
-PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
-ALONE = PYTHONPATH=$(TESTS) $(BIN)/python -m tests.alone
+PYTEST = sh scripts/own_tmp.sh $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
+ALONE = PYTHONPATH=$(TESTS) sh scripts/own_tmp.sh $(BIN)/python -m tests.alone
 
 test: $(VENV)/.dev  ## The tests that are quick, a few cases of each table (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow and not rest'

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,14 +207,16 @@ ATTACKS = [
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A repository; removed here, since pytest cannot remove folders nested by the thousand."""
     folder = tmp_path / "root"
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=work")
     (folder / "a.txt").write_text("one\n")
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message=first")
-    return folder
+    yield folder
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
 
 
 def person_uses_git(folder: Path) -> None:
