@@ -26,7 +26,7 @@ export PACKAGES  := $(value WITH)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help ask install wheels check check-all check-rest lint types mypy pyright test test-all test-rest test-long test-trio costs coverage format docs bench evidence durability context live strategies reports matrix mutants security lock clean
+.PHONY: help ask install wheels check check-all lint types mypy pyright test test-all test-long test-trio costs coverage format docs bench evidence durability context live strategies reports matrix mutants security lock clean
 
 help:  ## Say what can be made
 	@echo 'make ask [Q="a question"] [DOCS=folder] [MODEL=local:FILE]   ask the documents, offline and free'
@@ -48,9 +48,9 @@ wheels: $(BIN)/python  ## Build the wheels of all packages: pip install dist/cle
 check: lint  ## Format, lint, types and the tests that are quick: before every commit
 	@$(MAKE) --no-print-directory --jobs=3 mypy pyright test  # side by side: tests wait for half of their time
 
-check-all: check check-rest  ## The same, all tests, the coverage gate and the site: what CI runs
-
-check-rest: test-rest docs  ## What `check` leaves to `check-all`
+check-all: lint  ## The same with all tests, each once, the coverage gate and the site: what CI runs
+	@$(MAKE) --no-print-directory --jobs=3 mypy pyright test-all
+	@$(MAKE) --no-print-directory docs
 
 lint: $(VENV)/.dev  ## Format and lint, changing nothing
 	$(BIN)/ruff format --check
@@ -66,21 +66,19 @@ pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # Tests start many processes: one leaves its bytecode for the next, whatever the shell says of that.
-test test-rest test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-all test-long test-trio costs coverage: export PYTHONDONTWRITEBYTECODE :=
 PYTEST = sh scripts/own_tmp.sh $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 ALONE = PYTHONPATH=$(TESTS) sh scripts/own_tmp.sh $(BIN)/python -m tests.alone
 
 test: $(VENV)/.dev  ## The tests that are quick, a few cases of each table (pyproject.toml says what is slow)
 	$(PYTEST) -m 'not slow and not rest'
 
-test-all: test test-rest  ## All tests but shares of the long ones; what the coverage gate holds must be covered
-
 # Two runs, since measuring costs as much as the tests; both, so that one sees all that fails.
-test-rest: $(VENV)/.dev $(VENV)/.npm  ## What `test` leaves to `test-all`
+test-all: $(VENV)/.dev $(VENV)/.npm  ## All tests but shares of the long ones; what the coverage gate holds must be covered
 	@rm -f .coverage .coverage.*
 	@failed=0; \
 	$(PYTEST) -m 'measured and not long' --cov || $(ALONE) --cov --cov-append || failed=1; \
-	$(PYTEST) -m '(slow or rest) and not measured and not long' || $(ALONE) || failed=1; \
+	$(PYTEST) -m 'not measured and not long' || $(ALONE) || failed=1; \
 	exit $$failed
 
 test-long: $(VENV)/.dev $(VENV)/.npm  ## What test-all leaves out: the rest of long tables, and of tests on trio

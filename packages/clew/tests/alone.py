@@ -1,4 +1,4 @@
-"""Ask again, one by one, what failed beside other tests: `make test-rest` does when few failed.
+"""Ask again, one by one, what failed beside other tests: `make test-all` does when few failed.
 
 No test may fail because the machine is busy (CONTRIBUTING.md). Where one does all the same, that is
 a fault of the test, and it is named here to be mended. But it says nothing about the code, and

@@ -1,7 +1,7 @@
 """What the coverage gate measures: the tests marked `measured`, in a run of their own.
 
 The gate holds clew but for its upper floors (pyproject.toml), and a test takes twice as long under
-measurement, from its import on. So `make test-rest` runs the tests of what stands above without it:
+measurement, from its import on. So `make test-all` runs the tests of what stands above without it:
 what the gate holds has to be covered by tests of its own. Nor does it measure more than a few cases
 of a slow table, since all of them run nearly the same lines. `make coverage` measures everything.
 """
