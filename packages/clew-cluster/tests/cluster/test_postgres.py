@@ -503,6 +503,15 @@ async def test_runs_of_before_are_found_by_their_labels(
         assert await list_runs(store=store, owner="ada") == []
 
 
+async def test_a_process_of_before_writes_no_line(address: str, postgres_server: Server) -> None:
+    """It may have the store open, but would leave its runs without labels."""
+    async with stores(address) as (store,):
+        await store.create("r")
+        append_ = f"SELECT {store.database.schema}.append({', '.join(['NULL'] * 21)})"
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            postgres_server.execute(append_)
+
+
 async def test_a_page_costs_the_same_however_many_runs_have_stopped(
     address: str, postgres_server: Server
 ) -> None:

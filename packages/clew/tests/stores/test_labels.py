@@ -68,7 +68,7 @@ def grown(path: Path, runs: int, rare: int) -> SqliteStore:
     chosen = numbers[:: runs // rare][:rare]
     with closing(sqlite3.connect(path)) as file, file:
         tables: dict[str, Iterable[tuple[Any, ...]]] = {
-            "runs (number, run_id, epoch)": ((n, f"r{n}", 1) for n in numbers),
+            "runs (number, run_id, epoch, indexed)": ((n, f"r{n}", 1, 1) for n in numbers),
             "entries (key, at, epoch, hash, body)": (
                 ((n << 32) + 1, n, 1, b"h", b'"no event"') for n in numbers
             ),

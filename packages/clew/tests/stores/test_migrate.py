@@ -28,12 +28,19 @@ def look(place: str) -> str:
 AGENT = Agent(ScriptedModel([act("look", place="Ulm"), say("Seen.")]), tools=[look])
 
 
+def without_index(file: sqlite3.Connection) -> None:
+    """Take away what says which runs' labels are noted."""
+    file.execute("DROP INDEX not_indexed")
+    file.execute("ALTER TABLE runs DROP COLUMN indexed")
+
+
 def age(path: Path, version: int, *, forks: bool) -> None:
     """Give a store the tables of an older clew: no column `mark`, and maybe fewer tables."""
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DROP INDEX inbox_of_run")
         file.execute("ALTER TABLE entries DROP COLUMN mark")
         file.execute("ALTER TABLE inbox DROP COLUMN mark")
+        without_index(file)
         file.execute("CREATE INDEX inbox_of_run ON inbox (number)")
         for table in LATER if not forks else ():
             file.execute(f"DROP TABLE {table}")
@@ -106,6 +113,7 @@ async def test_the_labels_of_an_older_store_are_those_of_its_lines(tmp_path: Pat
         await run(AGENT, "?", store=store, run_id="bob", labels={"user": "bob"}, owner="Bob")
         await fork(AGENT, "bob", at=1, store=store, new_id="bob-fork")
     with closing(sqlite3.connect(path)) as file, file:
+        without_index(file)
         file.execute("DROP TABLE labels")
         file.execute("PRAGMA user_version = 5")
     async with SqliteStore(path) as store:
@@ -120,6 +128,39 @@ async def test_the_labels_of_an_older_store_are_those_of_its_lines(tmp_path: Pat
         assert not await store.foreign("bob")  # its lines have their marks
         await store.forget("bob-fork")
         assert [one.run_id for one in await list_runs(store=store, owner="Bob")] == ["bob"]
+
+
+async def test_runs_that_a_process_of_before_begins_are_found_by_their_labels(
+    tmp_path: Path,
+) -> None:
+    """It has the file open while that is brought up to date, and knows no table of labels."""
+    path = tmp_path / "runs.sqlite"
+    async with SqliteStore(path) as store:
+        await run(AGENT, "?", store=store, run_id="bob", labels={"user": "bob"})
+        (first, second, *_) = await store.read("bob")
+    with closing(sqlite3.connect(path)) as file, file:
+        without_index(file)
+        file.execute("DROP TABLE labels")
+        file.execute("PRAGMA user_version = 5")
+    with closing(sqlite3.connect(path, isolation_level=None)) as before:
+        assert before.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+        async with SqliteStore(path) as store:
+
+            async def listed(user: str) -> set[str]:
+                return {each.run_id for each in await list_runs(store=store, labels={"user": user})}
+
+            before.execute("INSERT INTO runs (number, run_id, epoch) VALUES (2, 'ada', 1)")
+            before.execute("INSERT INTO open_runs VALUES (2)")
+            assert await listed("ada") == set()  # it has no line
+            body = first.body.replace(b'"user":"bob"', b'"user":"ada"')
+            line = ((2 << 32) + 1, 1, 1, b"", None, body)
+            before.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", line)
+            before.execute("INSERT INTO runs (number, run_id, epoch) VALUES (3, 'fork', 1)")
+            before.execute("INSERT INTO open_runs VALUES (3)")
+            before.execute("INSERT INTO forks VALUES (3, 1, 1, 1)")
+            line = ((3 << 32) + 2, 1, 1, b"", None, second.body)
+            before.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", line)
+            assert (await listed("ada"), await listed("bob")) == ({"ada"}, {"bob", "fork"})
 
 
 async def test_the_labels_of_a_damaged_store_are_found(tmp_path: Path) -> None:

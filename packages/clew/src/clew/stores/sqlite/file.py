@@ -29,7 +29,7 @@ from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Version of the tables, kept in the file as `user_version`: more than any file of before has."""
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
@@ -53,7 +53,8 @@ SQLite's default, which counts pages and has pages of 4 KiB in mind."""
 # which run has which label.
 _TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS runs (
-    number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
+    number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL,
+    indexed INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS entries (
     key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL,

@@ -1,6 +1,8 @@
 """Which run of an SQLite store has which label or owner, and how runs are selected by that.
 
-`labels` has a row for each of a run's digests, which is written with its first line.
+`labels` has a row for each of a run's digests, which is written with its first line. A process of
+an older clew that still has the file open writes none: it leaves the run's column `indexed` at 0,
+and whoever selects runs next writes them.
 """
 
 import sqlite3
@@ -12,14 +14,16 @@ LABELS: Final = """
 CREATE TABLE IF NOT EXISTS labels (
     digest BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (digest, number)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS labels_of_run ON labels (number)"""
+CREATE INDEX IF NOT EXISTS labels_of_run ON labels (number);
+CREATE INDEX IF NOT EXISTS not_indexed ON runs (number) WHERE indexed = 0"""
 
 _ADD: Final = "INSERT OR IGNORE INTO labels (digest, number) VALUES (?, ?)"
 _SHARE: Final = """
     INSERT OR IGNORE INTO labels (digest, number) SELECT digest, ? FROM labels WHERE number = ?"""
 _FIRST_LINES: Final = """
     SELECT runs.number, body FROM runs LEFT JOIN forks ON forks.number = runs.number
-    JOIN entries ON key = (coalesce(root, runs.number) << 32) + 1"""
+    JOIN entries ON key = (coalesce(root, runs.number) << 32) + 1 WHERE indexed = 0"""
+_INDEXED: Final = "UPDATE runs SET indexed = 1 WHERE number = ?"
 
 _COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM labels WHERE digest = ? LIMIT ?)"
 
@@ -34,11 +38,17 @@ def share_labels(connection: sqlite3.Connection, number: int, root: int) -> None
     connection.execute(_SHARE, (number, root))
 
 
+def lacks_labels(connection: sqlite3.Connection) -> bool:
+    """Whether there are runs whose labels nobody noted."""
+    return connection.execute(_FIRST_LINES).fetchone() is not None
+
+
 def fill_labels(connection: sqlite3.Connection) -> None:
-    """Note those of all runs, in a file that has no such table."""
+    """Note those of all runs whose labels nobody noted, in the open transaction."""
     for number, body in connection.execute(_FIRST_LINES).fetchall():
         if isinstance(body, bytes):
             add_labels(connection, number, body)
+        connection.execute(_INDEXED, (number,))
 
 
 class Chosen:

@@ -69,8 +69,7 @@ def migrate(
         _fill_ends(connection)
     if "uses" not in there:
         _fill_uses(connection)
-    if "labels" not in there:
-        fill_labels(connection)
+    fill_labels(connection)
 
 
 def _fill_ends(connection: sqlite3.Connection) -> None:

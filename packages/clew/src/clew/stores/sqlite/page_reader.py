@@ -34,7 +34,8 @@ _TABLES: Final[dict[tuple[str, ...], str]] = {
     ("NoneType", "int", "int", "bytes", "bytes", "bytes"): _ENTRIES,
     ("NoneType", "int", "int", "bytes", "NoneType", "bytes"): _ENTRIES,
     ("NoneType", "int", "int", "bytes", "bytes"): "entries (key, at, epoch, hash, body)",  # older
-    ("NoneType", "str", "int"): "runs (number, run_id, epoch)",
+    ("NoneType", "str", "int", "int"): "runs (number, run_id, epoch, indexed)",
+    ("NoneType", "str", "int"): "runs (number, run_id, epoch)",  # older
     ("NoneType", "int", "int", "int"): "forks (number, base, shared, root)",
     ("NoneType", "int", "str"): "stopped_runs (number, at, status)",
     ("NoneType", "int", "bytes", "bytes"): "inbox (id, number, body, mark)",
@@ -93,6 +94,7 @@ def rebuilt(path: Path, tables: str, why: str) -> sqlite3.Connection:
         connection.execute(_NAME, (number, name))
         remark = f"run number {number} has lost its id, and is called {name!r}"
         connection.execute("INSERT INTO cut VALUES (?)", (remark,))
+    connection.execute("UPDATE runs SET indexed = 0")  # no page of labels is read
     fill_labels(connection)
     connection.set_authorizer(_only_read)
     return connection

@@ -48,7 +48,7 @@ from clew.stores.sqlite.file import (
     sibling,
 )
 from clew.stores.sqlite.heads import SUFFIX, Head, Heads
-from clew.stores.sqlite.labels import add_labels, share_labels
+from clew.stores.sqlite.labels import add_labels, fill_labels, lacks_labels, share_labels
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.marks import mark_lines, unmarked
 from clew.stores.sqlite.salvage import salvaged
@@ -88,7 +88,7 @@ _READ: Final = """
 _INBOX: Final = """
     SELECT inbox.id, inbox.body, mark FROM runs LEFT JOIN inbox USING (number)
     WHERE run_id = ? ORDER BY inbox.id"""
-_CREATE: Final = "INSERT INTO runs (run_id, epoch) VALUES (?, 1)"
+_CREATE: Final = "INSERT INTO runs (run_id, epoch, indexed) VALUES (?, 1, 1)"
 _KEEP: Final = "INSERT OR IGNORE INTO blobs (digest, body) VALUES (?, ?)"
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE number = ?"
 _HASH: Final = """
@@ -294,8 +294,10 @@ class SqliteStore:
         self, which: Selection, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
         try:
+            if self._run_alone(partial(lacks_labels, self._connection)):
+                self._within("NORMAL", partial(fill_labels, self._connection))
             return self._run_alone(partial(page_of, self._connection, limit, after, status, which))
-        except StoreError:  # a damaged one tells the runs that are left
+        except StoreError:  # of a damaged or read-only one: tell what it has
             return page(filter(is_selected(which), await self.runs()), limit, after, status)
 
     async def ids(self, part: str, limit: int = 20) -> list[str]:
