@@ -37,7 +37,7 @@ NAVIGATION: Final = {
             "packages/clew",
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
-            *("packages/clew-testing", "packages/clew-local"),
+            *("packages/clew-testing", "packages/clew-local", "packages/clew-serve"),
         ],
     },
     "Explanation": ["architecture"],

@@ -47,6 +47,7 @@ NEEDED: Final[dict[str, dict[str, Any]]] = {  # what such a setting needs to be 
     "Chaining": {"agents": {"it": AGENT}},
     "Routing": {"agents": {"it": AGENT}, "purposes": {"it": "all"}},
     "PostgresStore": {"address": "postgres:///test"},
+    "ServeConfig": {"allowed_hosts": ("clew.example",)},
 }
 SIGNED: Final = frozenset({"enough", "min_score", "seed"})
 """Numbers that may be below nothing: scores, and what begins a random row."""

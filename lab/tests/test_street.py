@@ -22,6 +22,7 @@ EACH_FURTHER = pytest.mark.parametrize("house", FURTHER, ids=lambda house: house
 IMPORT_BY_NAME = {  # who may import a module whose name is data, in packages but clew
     "clew_evals/environments/packages.py": "a world's package is dear to import",
     "clew_mcp/cli/serve_mcp.py": "the SDK is dear to import, and --help needs none of it",
+    "clew_serve/cli.py": "the server is dear to import, and --help needs none of it",
     "clew_mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
     "clew_mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
 }

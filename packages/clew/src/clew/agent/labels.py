@@ -140,21 +140,32 @@ async def list_runs(
     labels: Mapping[str, str] | None = None,
     owner: str | None = None,
     session: str | None = None,
+    after: str = "",
 ) -> list[RunSummary]:
     """The runs with these labels and of this owner, last written first: `limit` of them, 0 for all.
 
     `status` is "open", or how they ended. What a newer clew wrote is left out. With a `session`, it
-    is the run of that name only, if there is one.
+    is the run of that name only, if there is one. With the id of a run, those `after` that one: the
+    next page. Raises `RunNotFoundError` where it is gone, or another owner's.
     """
     check_number("limit", limit, 0)
     run_id = "" if session is None else session_run(session, checked_owner(owner))
     async with store_at(store) as opened:
+        last = await _listed(opened, after, checked_owner(owner)) if after else None
         infos = await runs_with(
-            opened, limit, status=status,
-            labels=checked_labels(labels), owner=checked_owner(owner), run_id=run_id,
+            opened, limit, status=status, labels=checked_labels(labels),
+            owner=checked_owner(owner), run_id=run_id, after=last,
         )  # fmt: skip
     pairs = ((info, summary(info)) for info in infos)
     return [_summary(info, run) for info, run in pairs if run is not None]
+
+
+async def _listed(store: Store, run_id: str, owner: str) -> RunInfo:
+    """A run as listings have it. Raises `RunNotFoundError`."""
+    infos = await runs_with(store, 1, owner=owner, run_id=run_id)
+    if not infos:
+        raise unknown_run(run_id)
+    return infos[0]
 
 
 def _summary(info: RunInfo, run: Summary) -> RunSummary:

@@ -48,6 +48,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
     "Run in the background": (
         CommandEntry("submit", "Leave a question to a worker."),
         CommandEntry("worker", "Execute submitted runs."),
+        CommandEntry("serve", "Serve agents and their runs over HTTP.", package="clew-serve"),
     ),
     "Manage": (
         CommandEntry("approvals", "List what waits for approval; with -i, decide on each."),

@@ -1,6 +1,7 @@
 """Conversations: sessions by name, branches, and messages of other systems in and out."""
 
 from clew.agent.question import check_question
+from clew.agent.queued_words import leave_words
 from clew.agent.session_names import session_of, session_run
 from clew.conversations.opening import answer_messages, branch
 from clew.conversations.writing import to_anthropic, to_openai
@@ -9,6 +10,7 @@ __all__ = [
     "answer_messages",
     "branch",
     "check_question",
+    "leave_words",
     "session_of",
     "session_run",
     "to_anthropic",

@@ -120,19 +120,20 @@ async def runs_with(
     labels: Mapping[str, str] = NO_LABELS,
     owner: str = "",
     run_id: str = "",
+    after: RunInfo | None = None,
 ) -> list[RunInfo]:
     """The runs of a store with these labels, of this owner and this id, last written first.
 
-    `limit` of them, or all; `status` is as in `Store.runs`. Where few runs fit, a store that cannot
-    select them is asked for many.
+    `limit` of them, or all; `after` and `status` are as in `Store.runs`. Where few runs fit, a
+    store that cannot select them is asked for many.
     """
     if not labels and not owner and not run_id:
-        return await store.runs(limit, status=status)
+        return await store.runs(limit, after, status)
     limit, which = 1 if run_id else limit, Selection(labels, owner, run_id)
     if isinstance(store, Selects):
-        return await store.select(which, limit, None, status)
+        return await store.select(which, limit, after, status)
     fits, listed = is_selected(which), list[RunInfo]()
-    last: RunInfo | None = None
+    last = after
     while infos := await store.runs(_PAGE, last, status):
         listed += filter(fits, infos)
         last = infos[-1]

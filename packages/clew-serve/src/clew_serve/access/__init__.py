@@ -1,0 +1,1 @@
+"""Who asks and what they may: users, roles, hosts, origins, and the one gate before all routes."""

@@ -1,0 +1,173 @@
+"""The one gate before all routes: from where, who, what; and only then is anything done.
+
+Nobody learns without a token which paths there are: what is refused here is refused for every path
+alike. A request of another host or origin is refused first (403), then one without a token (401),
+then a path that there is not (404), and then what the user's role may not (403).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from clew_serve.access.cookies import set_cookie
+from clew_serve.access.origins import Origins
+from clew_serve.access.roles import may
+from clew_serve.access.users import User, Users
+from clew_serve.bodies import check_declared, read_body
+from clew_serve.endpoints import Endpoint, Inquiry, RouteTable, body_of, query_of, reply
+from clew_serve.errors import RefusedError, answer_to
+from clew_serve.service import Service
+
+TOKEN: Final = "token"  # noqa: S105 - the name of a parameter
+"""What the first link has behind its `?`."""
+
+_HEADERS: Final = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+"""What every response says unless it says otherwise."""
+
+_WELCOME: Final = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
+    '<title>clew</title><a href="/">clew</a>'
+)
+"""A page of the server leads on, since the cookie is not sent behind a link from elsewhere."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The application: it lets a request through to its endpoint, or says why not."""
+
+    service: Service
+    table: RouteTable
+    users: Users
+    origins: Origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await WebSocketClose()(scope, receive, send)
+            return
+        answering = _with_headers(send)
+        with self.service.counts.request() as count:
+            try:
+                response = await self._answer(scope, receive)
+            except ClientDisconnect:
+                return
+            except Exception as error:  # noqa: BLE001 - each becomes an answer
+                response = answer_to(error)
+            count(response.status_code)
+            await response(scope, receive, answering)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Response:
+        headers, method, path = Headers(scope=scope), str(scope["method"]), str(scope["path"])
+        self._check_origin(headers)
+        if self.service.is_open(path):
+            user = User()
+        else:
+            if (welcome := self._welcome(scope, path)) is not None:
+                return welcome
+            user = self._user(method, headers)
+        endpoint, parameters = self._endpoint(method, path, user)
+        config = self.service.config
+        query = body = None
+        if endpoint.query is not None:
+            query = query_of(endpoint.query, _pairs(scope))
+        if endpoint.takes is not None:
+            check_declared(headers, config.max_body)
+            raw = await read_body(receive, config.max_body, config.patience)
+            body = body_of(endpoint.takes, raw, headers.get("content-type", ""))
+        inquiry = Inquiry(self.service, user, headers, parameters, query, body)
+        return reply(await endpoint.handler(inquiry), endpoint)
+
+    def _check_origin(self, headers: Headers) -> None:
+        if not self.origins.knows_host(headers):
+            raise RefusedError(
+                403, "foreign_host", "this server has no such name",
+                "the server is told of a further name by --allow-host",
+            )  # fmt: skip
+        if not self.origins.may_send(headers):
+            raise RefusedError(
+                403, "foreign_origin", "another site may not ask this server",
+                "the server is told of a further origin by --allow-origin",
+            )  # fmt: skip
+
+    def _user(self, method: str, headers: Headers) -> User:
+        """Who asks. Raises `RefusedError` where nobody who is known does."""
+        user = None
+        if "authorization" in headers:
+            user = self.users.by_header(headers)
+        elif (user := self.users.by_cookie(headers)) is not None and not self.origins.is_proven(
+            method, headers
+        ):
+            raise RefusedError(
+                403, "foreign_origin", "the request does not say which page sends it",
+                "a program sends authorization: Bearer TOKEN instead of a cookie",
+            )  # fmt: skip
+        if user is None:
+            raise RefusedError(
+                401, "no_token", "a token is needed",
+                "send authorization: Bearer TOKEN, or open the link that the server printed",
+            )  # fmt: skip
+        return user
+
+    def _endpoint(self, method: str, path: str, user: User) -> tuple[Endpoint, dict[str, str]]:
+        """The endpoint, if this user may ask for it. Raises `RefusedError`."""
+        match = self.table.find(method, path)
+        if (endpoint := match.endpoint) is None:
+            if match.allowed:
+                allowed = ", ".join(match.allowed)
+                raise RefusedError(405, "wrong_method", f"this path has {allowed}")
+            raise RefusedError(
+                404, "no_such_path", "there is nothing at this path",
+                "GET /api/openapi.json lists what there is",
+            )  # fmt: skip
+        if endpoint.role is None:
+            raise RefusedError(403, "refused", "nobody may ask for this")
+        if self.service.config.read_only and endpoint.changes:
+            raise RefusedError(403, "read_only", "this server only shows runs")
+        if not may(user.role, endpoint.role):
+            raise RefusedError(
+                403, "role", f"this needs the role {endpoint.role}, and yours is {user.role}"
+            )
+        return endpoint, dict(match.parameters)
+
+    def _welcome(self, scope: Scope, path: str) -> Response | None:
+        """The answer to the first link, which has a token behind its `?`: the browser's cookie."""
+        if path != "/" or scope["method"] != "GET":
+            return None
+        tokens = [value for name, value in _pairs(scope) if name == TOKEN]
+        user = self.users.by_token(tokens[0]) if len(tokens) == 1 else None
+        if user is None:
+            return None
+        response = HTMLResponse(_WELCOME)
+        secure = scope.get("scheme") == "https" or self.service.config.secure_cookie
+        set_cookie(response, self.users.cookie, self.users.cookie_of(user), secure=secure)
+        return response
+
+
+def _pairs(scope: Scope) -> list[tuple[str, str]]:
+    raw: bytes = scope.get("query_string", b"")
+    return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    """Sends, with the headers that every response has."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

@@ -1,0 +1,54 @@
+"""The entries of a run: a page of them, and all as a file."""
+
+import re
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from clew.retention import trace
+from clew_serve.api.access_to_runs import record_of
+from clew_serve.endpoints import Inquiry
+from clew_serve.errors import RefusedError
+
+MAX_PAGE: Final = 1_000
+LINES: Final = "application/jsonl"
+
+
+class EntryQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """A page of entries: those behind number `after`."""
+
+    after: int = 0
+    limit: int = 200
+
+
+class EntryPage(msgspec.Struct):
+    """Entries in order, as `Entry.to_json` has them; `last` is the number of the run's last one."""
+
+    entries: list[dict[str, Any]]
+    last: int
+
+
+async def get(inquiry: Inquiry) -> EntryPage:
+    """A page of the entries of a run."""
+    query: EntryQuery = inquiry.query
+    if not 0 < query.limit <= MAX_PAGE or query.after < 0:
+        hint = f"give a limit of 1 to {MAX_PAGE}, and after of 0 or more"
+        raise RefusedError(422, "invalid", "the page is none", hint)
+    record = await record_of(inquiry)
+    entries = record.entries[query.after : query.after + query.limit]
+    return EntryPage([entry.to_json() for entry in entries], len(record))
+
+
+async def export(inquiry: Inquiry) -> StreamingResponse:
+    """The run as a trace: lines of JSON, from which `clew.retention.read_trace` reads it again."""
+    record = await record_of(inquiry)
+
+    async def lines() -> AsyncGenerator[bytes]:
+        for line in trace(record):
+            yield msgspec.json.encode(line) + b"\n"
+
+    name = re.sub(r"[^\w.-]", "_", record.run_id, flags=re.ASCII)
+    headers = {"content-disposition": f'attachment; filename="{name}.jsonl"'}
+    return StreamingResponse(lines(), media_type=LINES, headers=headers)

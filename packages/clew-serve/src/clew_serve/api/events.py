@@ -1,0 +1,90 @@
+"""A run as it happens: server-sent events, each with its place in the record as its id.
+
+Whoever comes back sends the last id that it saw (`Last-Event-ID`, as browsers do by themselves) and
+gets what follows: nothing twice, and nothing is left out.
+"""
+
+from collections.abc import AsyncGenerator
+from typing import Final, Literal
+
+import anyio
+import msgspec
+from sse_starlette import EventSourceResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from typing_extensions import override
+
+from clew import Stream, Trajectory, follow
+from clew_serve.api.access_to_runs import record_of
+from clew_serve.endpoints import Inquiry
+from clew_serve.service import Service
+
+PING: Final = 15
+"""Seconds between two comments that keep a quiet stream open, and find out who has left."""
+
+SEND: Final = 30
+"""Seconds that a reader has to take an event: then it is slow, and has to come back."""
+
+RETRY: Final = b"retry: 1000\n\n"
+
+
+class EventQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """From where on, and how much: `Last-Event-ID` counts before `after`."""
+
+    after: str = ""
+    show: Literal["answer", "result", "all"] = "all"
+
+
+async def get(inquiry: Inquiry) -> Response:
+    """The events of a run until it stops; 204, which ends a browser's trying, where none follow."""
+    query: EventQuery = inquiry.query
+    after = inquiry.headers.get("last-event-id") or query.after or "0"
+    record = await record_of(inquiry)
+    service = inquiry.service
+    stream = follow(record.run_id, after=after, store=service.store, owner=inquiry.user.owner)
+    if await _is_over(service, record, after):
+        await stream.aclose()
+        return Response(status_code=204)
+    return LiveEvents(service, stream, query.show)
+
+
+async def _is_over(service: Service, record: Trajectory, after: str) -> bool:
+    """Whether nothing follows the last entry that was seen until somebody does something."""
+    seen = after.partition(",")[0]
+    if record.stop is None or not seen.isdigit() or int(seen) < len(record):
+        return False
+    return not await service.store.inbox(record.run_id)
+
+
+class LiveEvents(Response):
+    """A stream of events, which ends with the run, with its reader, or with the server."""
+
+    def __init__(
+        self, service: Service, stream: Stream[object], show: Literal["answer", "result", "all"]
+    ) -> None:
+        super().__init__()
+        self._service = service
+        self._events = EventSourceResponse(
+            _encoded(stream, show), ping=PING, sep="\n", send_timeout=SEND
+        )
+
+    @override
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._service.counts.stream():
+            async with anyio.create_task_group() as group:
+                group.start_soon(_end, self._service.leaving, group.cancel_scope)
+                await self._events(scope, receive, send)
+                group.cancel_scope.cancel()
+
+
+async def _end(leaving: anyio.Event, scope: anyio.CancelScope) -> None:
+    await leaving.wait()
+    scope.cancel()
+
+
+async def _encoded(
+    stream: Stream[object], show: Literal["answer", "result", "all"]
+) -> AsyncGenerator[bytes]:
+    yield RETRY
+    async for event in stream.sse(show):
+        yield event.encode()

@@ -1,0 +1,123 @@
+"""`clew serve`: runs in a browser, and for programs."""
+
+import importlib
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import click
+
+from clew.cli.errors import ANSWERED, INTERRUPTED
+from clew.cli.options import AT_ONCE, DEBUG, QUEUE, STORE
+from clew.cli.safe_text import say
+from clew.cli.store_option import existing, shared_location
+from clew.cli.worker import store_of
+from clew.cli.worker_signals import finish_on_signals
+
+EPILOG: Final = """\b
+Examples:
+  clew serve
+  clew serve support.toml research=agents/deep.toml
+  clew serve support.toml --token-file tokens --host 0.0.0.0 --allow-host clew.example
+
+\b
+Open the link that it prints: whoever has it may do everything. Without AGENT
+it shows the runs of the store. A token file has one token, or lines
+NAME ROLE TOKEN; a role is look, rule, run or admin. Ctrl-C lets each run
+finish its step; a second Ctrl-C stops at once. Exit codes: 0, 2 usage,
+5 store, 130 stopped at once.
+"""
+
+
+@click.command("serve", epilog=EPILOG)
+@click.argument("agents", metavar="[AGENT]...", nargs=-1)
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen at; with any but the default, others reach it: --allow-host too.",
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=8722,
+    show_default=True,
+    help="The port; 0 is any that is free.",
+)
+@click.option("--token-file", metavar="FILE", type=click.Path(), help="Who may ask, by tokens.")
+@click.option("--read-only", is_flag=True, help="Only show runs, and execute none.")
+@click.option(
+    "--no-work", is_flag=True, help="Execute no runs: workers of the queue do (`clew worker`)."
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which clients reach the server, beside local ones. Repeatable.",
+)
+@click.option(
+    "--allow-origin",
+    "allowed_origins",
+    metavar="URL",
+    multiple=True,
+    help="A site whose pages may send requests, beside the server's own. Repeatable.",
+)
+@click.option(
+    "--proxy-header",
+    metavar="NAME",
+    default="",
+    help="The header in which a proxy names the user; it has to send an admin's token too.",
+)
+@click.option(
+    "--secure-cookie", is_flag=True, help="Browsers reach it over TLS: keep the cookie to that."
+)
+@click.option("--open-health", is_flag=True, help="Answer /healthz and /readyz without a token.")
+@click.option(
+    "--accept-change",
+    is_flag=True,
+    help="Continue runs of an earlier form of an agent with that which is nearest.",
+)
+@QUEUE
+@AT_ONCE
+@STORE
+@DEBUG
+def serve(
+    agents: tuple[str, ...],
+    store: str | None,
+    token_file: str | None,
+    *,
+    no_work: bool,
+    **settings: Any,
+) -> int:
+    """Serve the runs of a store over HTTP, and execute those that are begun there.
+
+    AGENT is an agent file or module:name; NAME=AGENT names it. No other agents are executed.
+    """
+    package = importlib.import_module("clew_serve")  # the server is dear to import
+    served = importlib.import_module("clew_serve.agents").names_of(agents)
+    location = shared_location(store or store_of(served.values()))
+    users = package.read_users(Path(token_file)) if token_file else ()
+    config = package.ServeConfig(
+        store=location, agents=served, users=users, work=not no_work, **settings
+    )
+    return anyio.run(partial(_serve, package.serve, config, location))
+
+
+async def _serve(serve_it: Any, config: Any, location: str) -> int:
+    if not config.agents or config.read_only:  # what only shows runs makes no store
+        async with existing(location):
+            pass
+    working = set[str]()
+
+    def on_ready(link: str) -> None:
+        what = ", ".join(config.agents) or "the runs of the store"
+        say(f"clew: serving {what}: {link}", err=True)
+
+    async def work(leaving: anyio.Event) -> None:
+        await serve_it(config, leaving=leaving, on_ready=on_ready)
+
+    return ANSWERED if await finish_on_signals(work, working) else INTERRUPTED

@@ -1,0 +1,146 @@
+"""What stands in the table of routes: an endpoint, with what it takes, and who may ask for it."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from clew_serve.access.roles import Role
+from clew_serve.access.users import User
+from clew_serve.errors import RefusedError
+from clew_serve.responses import json_response
+from clew_serve.service import Service
+
+Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+B = TypeVar("B", bound=msgspec.Struct)
+Q = TypeVar("Q", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A request that was let in, with what a handler needs: nothing else of it is looked at.
+
+    `path` has the parameters of the path, and `query` and `content` are of the classes that the
+    endpoint takes.
+    """
+
+    service: Service
+    user: User
+    headers: Headers
+    path: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Any = None
+    content: Any = None
+
+
+Handler: TypeAlias = Callable[[Inquiry], Awaitable[Any]]
+"""Answers a request: with a response, or with a value that JSON can carry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One route: an endpoint without a `role` is refused, whoever asks.
+
+    `takes` is the class of the body (JSON), `query` that of the parameters behind the `?`, and
+    `gives` what the answer is: a class, or a media type. `about` says it in a line.
+    """
+
+    method: Method
+    path: str
+    role: Role | None
+    handler: Handler
+    about: str
+    takes: type[msgspec.Struct] | None = None
+    query: type[msgspec.Struct] | None = None
+    gives: Any = None
+    status: int = 200
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes anything: a server that only shows refuses it."""
+        return self.method != "GET"
+
+
+class Match(NamedTuple):
+    """The endpoint of a request, with the parameters of its path; or the methods that there are."""
+
+    endpoint: Endpoint | None
+    parameters: Mapping[str, str] = {}
+    allowed: tuple[str, ...] = ()
+
+
+_NOTHING: Final = Match(None)
+
+
+class RouteTable:
+    """The endpoints, in the order in which paths are compared with them.
+
+    Raises `ValueError` where two have one method and path.
+    """
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self.endpoints = tuple(endpoints)
+        names = [(each.method, each.path) for each in self.endpoints]
+        if len({*names}) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the table has {' '.join(twice)} twice")
+        self._patterns = [(compile_path(each.path)[0], each) for each in self.endpoints]
+
+    def find(self, method: str, path: str) -> Match:
+        """The endpoint for a request; HEAD is answered as GET, without the body."""
+        method = "GET" if method == "HEAD" else method
+        allowed: list[str] = []
+        for pattern, endpoint in self._patterns:
+            if (match := pattern.match(path)) is None:
+                continue
+            if endpoint.method == method:
+                return Match(endpoint, match.groupdict())
+            allowed.append(endpoint.method)
+        return Match(None, {}, tuple(sorted({*allowed}))) if allowed else _NOTHING
+
+
+def body_of(kind: type[B], body: bytes, media_type: str) -> B:
+    """The body as a value of this class. Raises `RefusedError` for what is none."""
+    if media_type.partition(";")[0].strip().lower() != "application/json":
+        raise RefusedError(
+            415, "not_json", "the body is no JSON", "send it as content-type: application/json"
+        )
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _invalid("body", error) from error
+
+
+def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]]) -> Q:
+    """The parameters behind the `?` as a value of this class, lists by repetition.
+
+    Raises `RefusedError` for what is none, and for names that it has not.
+    """
+    fields = {each.name: each.type for each in msgspec.structs.fields(kind)}
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields and getattr(fields[name], "__origin__", None) is list:
+            values.setdefault(name, []).append(value)
+        elif name in values:
+            raise RefusedError(422, "invalid", f"the query has {name} twice")
+        else:
+            values[name] = value
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise _invalid("query", error) from error
+
+
+def _invalid(what: str, error: Exception) -> RefusedError:
+    hint = "GET /api/openapi.json says what a request takes"
+    return RefusedError(422, "invalid", f"the {what}: {' '.join(str(error).split())}", hint)
+
+
+def reply(answer: Any, endpoint: Endpoint) -> Response:
+    """The response of a handler's answer."""
+    if isinstance(answer, Response):
+        return answer
+    return json_response(answer, endpoint.status)

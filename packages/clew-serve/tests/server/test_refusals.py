@@ -1,0 +1,149 @@
+"""Who may not: every route of the table, asked by those who may not, is refused in the same way."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from clew_serve import ServeConfig, application
+from clew_serve.access.roles import ROLES, may
+from clew_serve.endpoints import Endpoint, RouteTable
+from clew_serve.routes import route_table
+from tests.server.site import ADA, BOB, EVE, RAY, ROOT, Letters, Site, site, writer
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """What uvicorn runs on."""
+    return "asyncio"
+
+
+ENDPOINTS: Final = route_table().endpoints
+BODIES: Final[dict[str, Any]] = {  # what each route takes, so that nothing else is in its way
+    "/api/runs": {"agent": "writer", "question": "Write."},
+    "/api/runs/{run:path}/words": {"say": "And?"},
+    "/api/runs/{run:path}/cancel": {},
+    "/api/runs/{run:path}/forks": {"at": 1},
+    "/api/runs/{run:path}/rewind": {"to": 0, "lesson": "Not so."},
+    "/api/rulings/{call:path}": {"allow": True},
+    "/api/answers/{call:path}": {"value": "Yes."},
+    "/api/settlings/{call:path}": {"done": True},
+}
+
+
+def path_of(each: Endpoint, run: str, call: str) -> str:
+    return each.path.replace("{run:path}", run).replace("{call:path}", call)
+
+
+def body_of(each: Endpoint) -> Any:
+    return None if each.takes is None else BODIES[each.path]
+
+
+def of_a_run() -> Iterator[Endpoint]:
+    yield from (each for each in ENDPOINTS if "{" in each.path)
+
+
+async def held(here: Site) -> tuple[str, str]:
+    """A run of Ada's that is held, and the id of its call."""
+    run = await here.by(ADA).begin("writer")
+    state = await here.by(ADA).until_stop(run)
+    return run, state["pending"][0]["id"]
+
+
+def test_each_route_declares_its_role_and_the_tests_know_what_it_takes() -> None:
+    assert {each.role for each in ENDPOINTS} <= {*ROLES}
+    assert {each.path for each in ENDPOINTS if each.takes is not None} == {*BODIES}
+    assert [each.path for each in ENDPOINTS if each.method == "GET" and each.takes] == []
+
+
+async def test_strangers_are_refused_on_every_path_alike() -> None:
+    """Also on one that there is not: nobody learns without a token what there is."""
+    letters = Letters()
+    async with site(agents={"writer": writer(letters)}) as here:
+        run, call = await held(here)
+        known = [(it.method, path_of(it, run, call), body_of(it)) for it in ENDPOINTS]
+        port = here.url.rpartition(":")[2]
+        signed = here.by(ADA).headers
+        strangers: list[tuple[int, str, dict[str, str]]] = [
+            (401, "no_token", {}),
+            (401, "no_token", {"authorization": "Bearer token-of-nobody-0123456789"}),
+            (401, "no_token", {"authorization": f"Basic {ADA.token}"}),
+            (401, "no_token", {"authorization": ""}),
+            (401, "no_token", {"cookie": f"clew-0123456789ab={ADA.token}"}),
+            (403, "foreign_host", {"host": "evil.example"}),
+            (403, "foreign_host", {**signed, "host": "evil.example"}),
+            (403, "foreign_host", {**signed, "host": f"localhost.evil.example:{port}"}),
+            (403, "foreign_origin", {**signed, "origin": "https://evil.example"}),
+            (403, "foreign_origin", {**signed, "origin": "null"}),
+            (403, "foreign_origin", {**signed, "origin": "http://127.0.0.1:1"}),
+            (403, "foreign_origin", {**signed, "sec-fetch-site": "same-site"}),
+        ]
+        for method, path, body in [*known, ("GET", "/nothing", None), ("PUT", "/api/runs", {})]:
+            for status, error, headers in strangers:
+                answer = await here.ask(method, path, body, **headers)
+                assert answer.status_code == status, (method, path, headers)
+                assert answer.json()["error"] == error
+        assert (await here.by(ADA).get(f"/api/runs/{run}"))["status"] == "held"
+    assert letters.sent == []
+
+
+async def test_a_run_of_another_is_not_found_by_whoever_has_its_id() -> None:
+    letters = Letters()
+    async with site(agents={"writer": writer(letters)}) as here:
+        run, call = await held(here)
+        for each in of_a_run():
+            answer = await here.by(BOB).ask(each.method, path_of(each, run, call), body_of(each))
+            missing = path_of(each, "no-such-run", call.replace(run, "no-such-run"))
+            like = await here.by(BOB).ask(each.method, missing, body_of(each))
+            assert (answer.status_code, answer.json()["error"]) == (404, "run_not_found")
+            assert answer.text.replace(run, "no-such-run") == like.text, each.path
+        assert (await here.by(BOB).get("/api/runs"))["runs"] == []
+        assert (await here.by(BOB).get("/api/inbox"))["held"] == []
+        assert [it["run_id"] for it in (await here.by(ROOT).get("/api/runs"))["runs"]] == [run]
+        assert (await here.by(ADA).get(f"/api/runs/{run}"))["status"] == "held"
+    assert letters.sent == []
+
+
+async def test_a_role_may_what_it_says_and_no_more() -> None:
+    async with site(agents={"writer": writer(Letters())}) as here:
+        for user in (EVE, RAY, ADA):
+            for each in ENDPOINTS:
+                assert each.role is not None
+                path = path_of(each, "no-such-run", "no-such-run:1.1")
+                answer = await here.by(user).ask(each.method, path, body_of(each))
+                refused = answer.status_code == 403
+                assert refused is not may(user.role, each.role), (user, each.path)
+                assert not refused or answer.json()["error"] == "role"
+
+
+async def test_a_server_that_only_shows_changes_nothing() -> None:
+    letters = Letters()
+    async with site(agents={"writer": writer(letters)}) as here:
+        run, call = await held(here)
+    async with site(agents={"writer": writer(letters)}, read_only=True) as here:
+        for each in ENDPOINTS:
+            answer = await here.by(ROOT).ask(each.method, path_of(each, run, call), body_of(each))
+            if each.method == "GET":
+                assert answer.status_code in {200, 204}, each.path
+            else:
+                assert (answer.status_code, answer.json()["error"]) == (403, "read_only")
+        assert (await here.by(ROOT).get(f"/api/runs/{run}"))["status"] == "held"
+    assert letters.sent == []
+
+
+async def test_a_route_without_a_role_is_refused_whoever_asks() -> None:
+    async def tell(inquiry: object) -> str:
+        return "secret"
+
+    bare = Endpoint(method="GET", path="/bare", role=None, handler=tell, about="")
+    from_table = RouteTable([*ENDPOINTS, bare]).find("GET", "/bare").endpoint
+    assert from_table is bare
+    config = ServeConfig(store="runs.sqlite", users=[ROOT])
+    async with application(config, [bare]) as app:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            headers = {"authorization": f"Bearer {ROOT.token}"}
+            answer = await http.get("/bare", headers=headers)
+            assert (answer.status_code, answer.json()["error"]) == (403, "refused")
+            assert (await http.get("/healthz", headers=headers)).text == "ok\n"
