@@ -38,6 +38,7 @@ NAVIGATION: Final = {
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
             *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
             *("packages/clew-testing", "packages/clew-local", "packages/clew-serve"),
+            "packages/clew-acp",
         ],
     },
     "Explanation": ["architecture"],

@@ -49,6 +49,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
         CommandEntry("submit", "Leave a question to a worker."),
         CommandEntry("worker", "Execute submitted runs."),
         CommandEntry("serve", "Serve agents and their runs over HTTP.", package="clew-serve"),
+        CommandEntry("acp", "Let an editor drive an agent.", package="clew-acp"),
     ),
     "Manage": (
         CommandEntry("approvals", "List what waits for approval; with -i, decide on each."),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
+    "clew-acp": {"clew.commands": "acp"},
     "clew-cluster": {"clew.stores": "postgres postgresql", "clew.workers": "dbos ray"},
     "clew-code": {
         "clew.codecs": "code",
