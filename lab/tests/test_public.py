@@ -55,6 +55,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_cluster.ray": ("ray", "ray"),
 }
 OF_DEPENDENCIES = {  # what an extra of clew brings, and what another package of clew requires too
+    "clew_acp": ["opentelemetry"],  # its API, which the SDK uses where it is installed
     "clew_local": ["httpx2", "openai"],  # it speaks the wire format of llama.cpp, which is OpenAI's
     "clew_mcp.serve": ["httpx2", "opentelemetry"],  # its API, without an SDK, which `mcp` requires
     "clew_serve": ["jinja2"],  # it writes pages

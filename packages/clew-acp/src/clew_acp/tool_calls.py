@@ -43,8 +43,8 @@ class CallView:
         """Its tool, and the arguments as far as a line holds them."""
         args = self.action.args
         first = next((args[name] for name in ("path", "command", "query") if name in args), None)
-        shown_args = first if len(args) and isinstance(first, str) else as_json(args)
-        return quoted(f"{self.action.name} {shown_args}" if args else self.action.name)
+        about = first if len(args) and isinstance(first, str) else as_json(args)
+        return quoted(f"{self.action.name} {about}" if args else self.action.name)
 
     @property
     def kind(self) -> schema.ToolKind:
