@@ -30,6 +30,7 @@ KNOWN = frozenset({
     *("cli/approvals.py: each", "agent/result.py: each"),
     *("core/pending.py: each", "core/pending.py: self"),
     *("core/trajectory.py: self", "evidence/support.py: each"),
+    "clew_acp/permissions.py: approval",
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),
     *("cli/audit.py: source", "cli/outcome.py: link", "cli/leave_ruling.py: each"),
     *("cli/leave_ruling.py: waiting", "core/fork.py: e", "cli/why.py: explanation"),
