@@ -66,15 +66,18 @@ def names_of(arguments: tuple[str, ...]) -> dict[str, str]:
     return agents
 
 
-def agent_of(record: Trajectory, agents: Mapping[str, ServedAgent]) -> ServedAgent | None:
+def agent_of(
+    record: Trajectory, agents: Mapping[str, ServedAgent], *, accept_change: bool = False
+) -> ServedAgent | None:
     """The agent with which a run goes on: the one that it was begun with, if it is the same yet.
 
-    Else another one that is; None where none is.
+    Else another one that is; with `accept_change` the one of its name. None where none is.
     """
     spec = record.spec or record.started.spec
     same = [it for it in agents.values() if it.agent.spec.fingerprint == spec.fingerprint]
     name = agent_name(record)
-    return next((it for it in same if it.name == name), same[0] if same else None)
+    otherwise = same[0] if same else agents.get(name) if accept_change else None
+    return next((it for it in same if it.name == name), otherwise)
 
 
 def agent_name(record: Trajectory) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.datastructures import Headers
@@ -12,10 +13,13 @@ from starlette.routing import compile_path
 from clew_serve.access.roles import Role
 from clew_serve.access.users import User
 from clew_serve.errors import RefusedError
-from clew_serve.responses import json_response
+from clew_serve.responses import JSON, json_response
 from clew_serve.service import Service
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+FORM: Final = "application/x-www-form-urlencoded"
+MAX_FIELDS: Final = 100
+"""So many fields a query or a form may have."""
 B = TypeVar("B", bound=msgspec.Struct)
 Q = TypeVar("Q", bound=msgspec.Struct)
 
@@ -44,8 +48,9 @@ Handler: TypeAlias = Callable[[Inquiry], Awaitable[Any]]
 class Endpoint:
     """One route: an endpoint without a `role` is refused, whoever asks.
 
-    `takes` is the class of the body (JSON), `query` that of the parameters behind the `?`, and
-    `gives` what the answer is: a class, or a media type. `about` says it in a line.
+    `takes` is the class of the body: JSON, or with `form` what a page's form sends. `query` is
+    that of the parameters behind the `?`, and `gives` what the answer is: a class, or a media type.
+    `about` says it in a line.
     """
 
     method: Method
@@ -54,6 +59,7 @@ class Endpoint:
     handler: Handler
     about: str
     takes: type[msgspec.Struct] | None = None
+    form: bool = False
     query: type[msgspec.Struct] | None = None
     gives: Any = None
     status: int = 200
@@ -102,9 +108,12 @@ class RouteTable:
         return Match(None, {}, tuple(sorted({*allowed}))) if allowed else _NOTHING
 
 
-def body_of(kind: type[B], body: bytes, media_type: str) -> B:
+def body_of(kind: type[B], body: bytes, media_type: str, *, form: bool = False) -> B:
     """The body as a value of this class. Raises `RefusedError` for what is none."""
-    if media_type.partition(";")[0].strip().lower() != "application/json":
+    media_type = media_type.partition(";")[0].strip().lower()
+    if form and media_type == FORM:
+        return query_of(kind, pairs_of(body), "form")
+    if media_type != JSON:
         raise RefusedError(
             415, "not_json", "the body is no JSON", "send it as content-type: application/json"
         )
@@ -114,8 +123,16 @@ def body_of(kind: type[B], body: bytes, media_type: str) -> B:
         raise _invalid("body", error) from error
 
 
-def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]]) -> Q:
-    """The parameters behind the `?` as a value of this class, lists by repetition.
+def pairs_of(raw: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query, or of what a form sends. Raises `RefusedError`."""
+    try:
+        return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise RefusedError(422, "invalid", f"there are more than {MAX_FIELDS} fields") from error
+
+
+def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]], what: str = "query") -> Q:
+    """The parameters behind the `?`, or of a form, as a value of this class, lists by repetition.
 
     Raises `RefusedError` for what is none, and for names that it has not.
     """
@@ -125,13 +142,13 @@ def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]]) -> Q:
         if name in fields and getattr(fields[name], "__origin__", None) is list:
             values.setdefault(name, []).append(value)
         elif name in values:
-            raise RefusedError(422, "invalid", f"the query has {name} twice")
+            raise RefusedError(422, "invalid", f"the {what} has {name} twice")
         else:
             values[name] = value
     try:
         return msgspec.convert(values, kind, strict=False)
     except (msgspec.ValidationError, ValueError) as error:
-        raise _invalid("query", error) from error
+        raise _invalid(what, error) from error
 
 
 def _invalid(what: str, error: Exception) -> RefusedError:

@@ -36,6 +36,7 @@ class Work:
 
     works: bool
     store: Store
+    accept_change: bool = False
     alive: bool = True
     in_hand: set[str] = field(default_factory=set[str])
     failures: dict[str, str] = field(default_factory=dict[str, str])
@@ -62,7 +63,7 @@ class Work:
         """Go on, in this process, with a run that is in no queue. Nobody has to wait for it."""
         events = await start(
             served.agent, run_id=run_id, say=say, request=request, store=self.store,
-            origin=served.recorded,
+            origin=served.recorded, accept_change=self.accept_change,
         )  # fmt: skip
         await events.aclose()
         events.raise_error()
@@ -73,7 +74,7 @@ async def working(
     config: ServeConfig, store: Store, agents: Mapping[str, ServedAgent], leaving: anyio.Event
 ) -> AsyncGenerator[Work]:
     """Execute the runs of the queue in the context; at its end each finishes its step."""
-    made = Work(config.works, store)
+    made = Work(config.works, store, config.accept_change)
     if not config.works:
         yield made
         return

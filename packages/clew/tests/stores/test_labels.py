@@ -8,10 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from clew import MemoryStore, SqliteStore
+from clew import Agent, MemoryStore, SqliteStore, list_runs, run
 from clew.core.interfaces import Append, Line, RunInfo, Store
+from clew.stores import RunNotFoundError
 from clew.stores.labels import Selection
 from clew.stores.listing import runs_with
+from clew.testing import ScriptedModel, finish
 from clew_testing.store_lines import append
 from tests.stores.bare_store import BareStore
 
@@ -58,6 +60,35 @@ async def test_runs_are_found_by_their_labels(kind: str, tmp_path: Path) -> None
     assert [each.run_id for each in opened] == [one for one in wanted if not int(one[1:]) % 2][:2]
     assert await runs_with(store, labels=RARE, owner="bob") == []
     await store.close()
+
+
+@pytest.mark.parametrize("labels", [{}, RARE], ids=["all", "some"])
+@pytest.mark.parametrize("kind", STORES)
+async def test_pages_behind_a_run_have_each_run_once(
+    kind: str, labels: dict[str, str], tmp_path: Path
+) -> None:
+    store = STORES[kind](tmp_path)
+    wanted = await filled(store, 30, 2)
+    pages: list[RunInfo] = []
+    while page := await runs_with(store, 4, labels=labels, after=pages[-1] if pages else None):
+        pages += page
+    listed = [each.run_id for each in pages]
+    assert listed == (wanted if labels else [f"r{number}" for number in reversed(range(30))])
+    await store.close()
+
+
+async def test_a_page_of_an_owner_goes_on_behind_a_run_of_that_owner_alone() -> None:
+    store, one = MemoryStore(), Agent(ScriptedModel([finish("Yes.")]))
+    for number in range(4):
+        owner = "ada" if number % 2 else "bob"
+        await run(one, "Well?", store=store, run_id=f"r{number}", owner=owner)
+    first = await list_runs(1, store=store, owner="ada")
+    (rest,) = await list_runs(store=store, owner="ada", after=first[0].run_id)
+    assert {first[0].run_id, rest.run_id} == {"r1", "r3"}
+    with pytest.raises(RunNotFoundError):
+        await list_runs(store=store, owner="ada", after="r0")
+    with pytest.raises(RunNotFoundError):
+        await list_runs(store=store, after="r9")
 
 
 def grown(path: Path, runs: int, rare: int) -> SqliteStore:

@@ -8,7 +8,6 @@ then a path that there is not (404), and then what the user's role may not (403)
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -21,7 +20,7 @@ from clew_serve.access.origins import Origins
 from clew_serve.access.roles import may
 from clew_serve.access.users import User, Users
 from clew_serve.bodies import check_declared, read_body
-from clew_serve.endpoints import Endpoint, Inquiry, RouteTable, body_of, query_of, reply
+from clew_serve.endpoints import Endpoint, Inquiry, RouteTable, body_of, pairs_of, query_of, reply
 from clew_serve.errors import RefusedError, answer_to
 from clew_serve.service import Service
 
@@ -85,7 +84,8 @@ class Gate:
         if endpoint.takes is not None:
             check_declared(headers, config.max_body)
             raw = await read_body(receive, config.max_body, config.patience)
-            body = body_of(endpoint.takes, raw, headers.get("content-type", ""))
+            media_type = headers.get("content-type", "")
+            body = body_of(endpoint.takes, raw, media_type, form=endpoint.form)
         inquiry = Inquiry(self.service, user, headers, parameters, query, body)
         return reply(await endpoint.handler(inquiry), endpoint)
 
@@ -156,8 +156,7 @@ class Gate:
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:
-    raw: bytes = scope.get("query_string", b"")
-    return parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+    return pairs_of(scope.get("query_string", b""))
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:

@@ -20,12 +20,16 @@ async def record_of(inquiry: Inquiry, run_id: str = "") -> Trajectory:
 
 def agent_for(service: Service, record: Trajectory) -> ServedAgent:
     """The agent that goes on with a run. Raises `RefusedError` where it is not served."""
-    if (served := agent_of(record, service.agents)) is None:
+    if (served := _agent_of(service, record)) is None:
         raise RefusedError(
             409, "agent_not_served", f"the agent of run {record.run_id} is not served here",
             "name it when the server is started, or go on where it is",
         )  # fmt: skip
     return served
+
+
+def _agent_of(service: Service, record: Trajectory) -> ServedAgent | None:
+    return agent_of(record, service.agents, accept_change=service.config.accept_change)
 
 
 def agent_named(service: Service, name: str) -> ServedAgent:
@@ -55,7 +59,7 @@ async def go_on(service: Service, record: Trajectory) -> None:
     """
     if (root := await root_of(service.store, record)) != record.run_id:
         record = await read(root, store=service.store)
-    served = agent_of(record, service.agents)
+    served = _agent_of(service, record)
     if queue_of(record) or served is None or not service.work.works:
         return
     try:
