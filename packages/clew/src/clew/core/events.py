@@ -602,15 +602,16 @@ class Thought(Event, frozen=True):
 
 OriginKind: TypeAlias = Literal[
     "person", "configuration", "plan", "result", "choice", "computed", "allowed", "above",
-    "question", "note", "pasted", "outside", "model",
+    "question", "note", "pasted", "outside", "model", "guard",
 ]  # fmt: skip
 
 
 class Origin(Value, frozen=True):
     """Who gave a value of an argument, as a guard sees it (`Verdict.origins`).
 
-    A `result` is that of `tool` in the `call`, with the value in its `field`. It is `doubtful` if
-    the guard asks for its sake, or for that of the `parts` of the argument.
+    A `result` is that of `tool` in the `call`, with the value in its `field`; `tool` is also the
+    name of the `guard` that set a value. It is `doubtful` if the guard asks for its sake, or for
+    that of the `parts` of the argument.
     """
 
     kind: OriginKind
@@ -631,9 +632,10 @@ class Verdict(Value, frozen=True):
     an answer that a held call wants from the person, if it wants one. `shows` identifies what the
     person is shown beside the arguments, such as a digest of a server's definitions: a ruling
     covers only that. `repeats` are the keys of the effects of other runs that the call would have
-    again. `origins` say of arguments, by name, where their values come from. `also` has the reasons
-    of other guards that hold the call too, by their names. What `wants` a result waits for somebody
-    who performs the call elsewhere. At the time `until` (Unix milliseconds) the run goes on by
+    again. `origins` say of arguments, by name, where their values come from; in an `amend`, a
+    trusted one vouches for the value that the guard gives. `also` has the reasons of other
+    guards that hold the call too, by their names. What `wants` a result waits for somebody who
+    performs the call elsewhere. At the time `until` (Unix milliseconds) the run goes on by
     itself.
     """
 

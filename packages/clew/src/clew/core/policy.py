@@ -16,6 +16,7 @@ from clew.core.events import (
     Json,
     Judged,
     Observation,
+    Origin,
     Stop,
     Trust,
     Verdict,
@@ -96,13 +97,15 @@ async def judge_call(engine: Engine, trajectory: Trajectory, call: Call) -> list
     if (size := len(encode(call.args))) > max_bytes:
         return [refusal(call, "invalid_arguments", too_long(size, max_bytes))]
     events: list[AnyEvent] = []
-    args = call.args
-    if call.ruling is None and (mended := _repaired(tool, args)) is not None:
+    asked = Call(call.key, Action(call.action.name, call.args), call.verdict)
+    if call.ruling is None and (mended := _repaired(tool, call.args)) is not None:
         args, what = mended
-        events.append(Judged(call.key, Verdict("amend", what, args=args), by=f"{tool.name}.repair"))
-    if problems := engine.validators[tool.name](args):
+        judged = _amendment(asked, Verdict("amend", what, args=args), f"{tool.name}.repair")
+        asked = Call(call.key, Action(call.action.name, args), judged)
+        events.append(judged)
+    if problems := engine.validators[tool.name](asked.args):
         return [*events, _teach(engine, call, tool, "; ".join(problems), trajectory.trust)]
-    return [*events, *await _ask_guards(engine, trajectory, call, tool, args)]
+    return [*events, *await _ask_guards(engine, trajectory, call, tool, asked)]
 
 
 def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], str] | None:
@@ -123,7 +126,7 @@ def _repaired(tool: ToolSpec, args: dict[str, Json]) -> tuple[dict[str, Json], s
 
 
 async def _ask_guards(
-    engine: Engine, trajectory: Trajectory, call: Call, tool: ToolSpec, args: dict[str, Json]
+    engine: Engine, trajectory: Trajectory, call: Call, tool: ToolSpec, asked: Call
 ) -> list[AnyEvent]:
     """Ask each guard about the call as amended so far: a refusal ends it, a hold waits for all.
 
@@ -135,7 +138,6 @@ async def _ask_guards(
     approved = call.ruling is not None and call.ruling.args is None
     events: list[AnyEvent] = []
     held: Judged | None = None
-    asked = Call(call.key, Action(call.action.name, args))
     for guard in engine.guards:
         name = guard.name
         if guard.tools is not None and tool.name not in guard.tools:
@@ -155,8 +157,9 @@ async def _ask_guards(
                 if problems := engine.validators[tool.name](args):
                     taught = _teach(engine, call, tool, "; ".join(problems), trajectory.trust)
                     return [*events, taught]
-                asked = Call(call.key, Action(call.action.name, args))
-                events.append(Judged(call.key, verdict, by=name))
+                judged = _amendment(asked, verdict, name)
+                asked = Call(call.key, Action(call.action.name, args), judged)
+                events.append(judged)
             case Verdict(kind="hold"):
                 new = Judged(call.key, verdict, by=name)
                 held = held if approved else _asking(call, held, new, guard, held_by)
@@ -168,6 +171,24 @@ async def _ask_guards(
     wanted = asked.args if held.verdict.args is None else held.verdict.args
     verdict = msgspec.structs.replace(held.verdict, args=wanted)
     return [*events, msgspec.structs.replace(held, verdict=verdict)]
+
+
+def _amendment(before: Call, verdict: Verdict, by: str) -> Judged:
+    """A guard's amendment of a call, with the arguments that a guard vouches for.
+
+    A guard vouches for an argument that it gives a `trusted` origin. What one before it vouched for
+    stands as long as nobody changes that argument.
+    """
+    args, was = verdict.args or {}, before.args
+    earlier = before.verdict.verdict if before.verdict is not None else None
+    told = dict[str, tuple[Origin, ...]]()
+    if earlier is not None and earlier.kind == "amend":
+        same = (name for name in earlier.origins if name in args and name in was)
+        told = {it: earlier.origins[it] for it in same if encode(args[it]) == encode(was[it])}
+    for name, origins in verdict.origins.items():
+        if name in args and any(it.trusted and it.tool in {"", by} for it in origins):
+            told[name] = (Origin("guard", tool=by, trusted=True),)
+    return Judged(before.key, msgspec.structs.replace(verdict, origins=told), by=by)
 
 
 async def ask_guard(

@@ -17,6 +17,7 @@ from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, OPEN_TIME, P
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins
 from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in_any
+from clew.guards.provenance.vouched import BY_GUARD
 
 MAX_ARGUMENTS: Final = 32
 MAX_VALUES: Final = 200
@@ -52,6 +53,7 @@ _WORDS: Final[Mapping[OriginKind, str]] = {
     "pasted": "a text that was pasted",
     "outside": "the run from outside",
     "model": "nothing in the record: the model",
+    "guard": "a guard",
     "result": "results",
 }
 _CALL: Final = re.compile(r"\((\d+\.\d+)\)$")
@@ -59,6 +61,8 @@ _CALL: Final = re.compile(r"\((\d+\.\d+)\)$")
 
 def describe_origin(origin: Origin) -> str:
     """An origin in words."""
+    if origin.kind == "guard":
+        return f"set by guard {origin.tool}"
     if not origin.call:
         return _WORDS[origin.kind]
     field = f"{origin.field!r} of " if origin.field else ""
@@ -111,6 +115,9 @@ def _origin(
     source, trusted = known or origins.seen_in(value), known is not None
     if (kind := _KINDS.get(source)) is not None:
         return Origin(kind, trusted=trusted, doubtful=doubtful)
+    if source.startswith(BY_GUARD):
+        name = source.removeprefix(BY_GUARD)
+        return Origin("guard", tool=name, trusted=True, doubtful=doubtful)
     if source.endswith("note"):
         return Origin("note", trusted=trusted, doubtful=doubtful)
     call = _CALL.search(source)

@@ -4,18 +4,25 @@ What a guard recorded with its verdict counts. Of other arguments this says wher
 value: that has no labels of tools, and nothing is judged anew.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json, Note, Observation, Origin, Planned, PlannedCall, Started
+from clew.core.events import Json, Judged, Note, Observation, Origin, Planned, PlannedCall, Started
 from clew.core.trajectory import Call, Trajectory
 from clew.guards.provenance.arguments import describe_origin
 from clew.guards.provenance.handing import persons_words
 from clew.guards.provenance.numbers import PERSON
 from clew.guards.provenance.plans import fitting
 from clew.guards.provenance.times import says_day
-from clew.guards.provenance.values import is_choice, is_number, named_leaves, numbers_in, stands_in
+from clew.guards.provenance.values import (
+    is_choice,
+    is_number,
+    leaves,
+    named_leaves,
+    numbers_in,
+    stands_in,
+)
 
 PLAN: Final = "the plan"
 MODEL: Final = "nothing in the record: the model"
@@ -81,10 +88,13 @@ def _origins(trajectory: Trajectory, call: Call) -> Iterator[ArgumentOrigin]:
             yield from _as_recorded(name, call.args.get(name), recorded)
     plan = fitting(_planned(trajectory), call.action.name, call.args)
     bound: Mapping[str, Json] = {} if plan is None else plan.args
+    guards = _amendments(trajectory, call)
     for name, value in call.args.items():
         for field, each in named_leaves(value, name) if name not in told else ():
             label = name if field == name else f"{name}.{field}"
             origin, trusted = (PLAN, True) if name in bound else _of(trajectory, call, each)
+            if not trusted and (set_by := _set_by(guards, call, name, each)) is not None:
+                origin, trusted = set_by
             yield ArgumentOrigin(label, each, origin, trusted)
 
 
@@ -92,6 +102,27 @@ def _as_recorded(name: str, value: Json, origin: Origin) -> Iterator[ArgumentOri
     """What a guard said of an argument: of its doubtful parts, or of the whole."""
     for part in origin.parts or (value,):
         yield ArgumentOrigin(name, part, describe_origin(origin), origin.trusted, origin.doubtful)
+
+
+def _amendments(trajectory: Trajectory, call: Call) -> list[Judged]:
+    """What guards changed of a call, in order; nothing, where a person changed it after them."""
+    if call.ruling is not None and call.ruling.args is not None:
+        return []
+    events = (it.event for it in trajectory.entries)
+    told = (event for event in events if isinstance(event, Judged) and event.call == call.key)
+    return [event for event in told if event.verdict.kind == "amend"]
+
+
+def _set_by(
+    guards: Sequence[Judged], call: Call, name: str, value: Json
+) -> tuple[str, bool] | None:
+    """The guard that first gave an argument a value that the model did not write, if one did."""
+    if value in leaves(call.action.args.get(name)):
+        return None
+    for each in guards:
+        if value in leaves((each.verdict.args or {}).get(name)):
+            return f"set by guard {each.by}", name in each.verdict.origins
+    return None
 
 
 def _planned(trajectory: Trajectory) -> list[PlannedCall]:

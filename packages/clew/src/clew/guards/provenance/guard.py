@@ -118,16 +118,16 @@ class BoundProvenance:
         """Hold a call that a person should see first, with the reason for each argument."""
         if call.action.name not in self.judged or self._has_seen_nothing(trajectory):
             return None
-        if (ruling := trajectory.call(call.key).ruling) is not None and ruling.allow:
+        written = trajectory.call(call.key)
+        if (ruling := written.ruling) is not None and ruling.allow:
             return None  # a person has seen these arguments, or wrote them
         if self._level(trajectory) == "off":
             return None
         tool, origins = self.tools[call.action.name], self.origins(trajectory)
         if not self._judges(origins, trajectory):
             return None
-        judgement = Judgement(
-            origins, tool, call, made=[*origins.made, *let_through(trajectory, call, self.judged)]
-        )
+        made = [*origins.made, *let_through(trajectory, call, self.judged)]
+        judgement = Judgement(origins, tool, call, made=made, written=written)
         if not judgement.doubts:
             return None
         why, told = sentence_of(judgement.doubts), recorded(judgement, trajectory)

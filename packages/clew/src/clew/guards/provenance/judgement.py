@@ -35,6 +35,7 @@ from clew.guards.provenance.values import (
     stands_in,
     words_in,
 )
+from clew.guards.provenance.vouched import Vouched
 
 PLAN: Final = "the plan"
 OFFERED: Final = "the tool's own choices"
@@ -73,14 +74,24 @@ class Judgement:
     """One call, against what is known of the run."""
 
     def __init__(
-        self, origins: Origins, tool: ToolSpec, pending: Call, made: Sequence[Made] = ()
+        self,
+        origins: Origins,
+        tool: ToolSpec,
+        pending: Call,
+        made: Sequence[Made] = (),
+        written: Call | None = None,
     ) -> None:
-        """`made` are the calls that were made before it, or will be."""
+        """`made` are the calls that were made before it, or will be; `written` is the call as the
+        model wrote it, where guards may have changed it.
+        """
         self.origins, self.tool, self.pending, self._made = origins, tool, pending, made
         self._args = pending.args
         self.planned = fitting(unmade(origins, made), tool.name, self._args)
         """The planned call that this one is."""
         self._bound: Mapping[str, Json] = {} if self.planned is None else self.planned.args
+        self._vouched = None
+        if pending.verdict is not None and written is not None:
+            self._vouched = Vouched(pending, written, origins.untrusted.values())
         self._origins: dict[tuple[str, str, Json], str | None] = {}
         """The origins of values that were looked up: a verdict that is recorded asks twice."""
         self._offers: dict[str, Sequence[Json]] = {}
@@ -98,6 +109,8 @@ class Judgement:
     def _origin(self, name: str, value: Json) -> str | None:
         if name in self._bound:
             return PLAN
+        if self._vouched is not None and (guard := self._vouched.source(name, value)):
+            return guard
         if name in self.tool.labels.content:
             return self.origins.of(value)
         return self._offered(name, value) or self._known(name, value)
@@ -191,6 +204,8 @@ class Judgement:
         if isinstance(value, dict | list | tuple):
             each = argument_leaves(value, self._own_words)
             keys = {it for it in new_keys(value, self._own_words) if self.origins.of(it) == PERSON}
+            if keys and self._vouched is not None:
+                keys = {it for it in keys if not self._vouched.source(name, it)}
             doubted = tuple(it for it in each if it in keys or self.origin(name, it) is None)
         else:
             doubted = (value,) if self.origin(name, value) is None else ()
@@ -211,6 +226,8 @@ class Judgement:
         """Parts of a text that nothing trusted gave: addresses and numbers, and whole sentences."""
         for each in leaves(value):
             if is_choice(each) or self.origins.of(each) is not None:
+                continue
+            if self._vouched is not None and self._vouched.source(name, each):
                 continue
             parts = [*addresses_in(str(each)), *identifiers_in(str(each))]
             known = self.origins
@@ -244,6 +261,9 @@ class Judgement:
         where = next((seen for it in doubted if (seen := self.origins.seen_in(it))), "")
         if not (where or self._is_understood) and any(map(self.origins.of, doubted)):
             where = NOT_READ
+        if not where and self._vouched is not None and self._vouched.is_new(doubted):
+            by = self._vouched.last
+            where = f"the guard {by}, which vouches for no such value (Verdict.origins)"
         return Doubt(name, doubted, f"comes from {where or 'nothing that is trusted'}")
 
     @property

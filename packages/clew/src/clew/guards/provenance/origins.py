@@ -56,6 +56,7 @@ from clew.guards.provenance.values import (
     stands_in,
     stands_in_any,
 )
+from clew.guards.provenance.vouched import Vouched
 
 CONFIG: Final = "the configuration"
 ALLOWED: Final = "a call that a person or the plan allowed"
@@ -332,6 +333,7 @@ class Origins:
             return
         result = Result(tool, call, observation.content)
         clean, own = None not in map(self.of, result.values), _is_own(tool, observation)
+        clean = clean or (call.verdict is not None and self._is_vouched(call, result))
         self.has_read |= tool.effect != "pure" or not own or not clean
         if tool.name in self._judged and observation.outcome != "not_done":
             self._note_made(tool.name, call.args)
@@ -350,6 +352,11 @@ class Origins:
             texts = [it for it in leaves(observation.content) if isinstance(it, str)]
             texts += [each.text for each in observation.attachments if each.text]
             self.secrets.update(text for text in texts if self.of(text) != PERSON)
+
+    def _is_vouched(self, call: Call, result: Result) -> bool:
+        """Whether all that a call asked for is known, or a guard's own word."""
+        vouched = Vouched(call, call, self.untrusted.values())
+        return all(it in vouched for it in result.values if self.of(it) is None)
 
     def _name_source(self, result: Result, text: str) -> None:
         """A text is a source that a person named, if its call has that name; a day is no name."""
