@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -242,6 +243,12 @@ async def test_an_attempt_that_breaks_off_is_cut_and_the_next_is_told_whole(code
     assert told[-1].value == Town(**town)
 
 
+def feed_all(reader: ReplyReader, pieces: list[str], hear: Callable[[str], bool]) -> None:
+    """Let it take a whole reply."""
+    for piece in pieces:
+        reader.take(piece, hear)
+
+
 def calls_made(feed: Callable[[], object]) -> int:
     """How many functions are called, those of C too."""
     count = 0
@@ -273,10 +280,8 @@ def test_the_work_grows_with_the_length_of_the_text(name: str, answer: Any) -> N
         items = list[LiveItem]()
         reader = ReplyReader(agent, items.append)
         pieces = cut_at(reply.text, [number / size for number in range(size)])
-
-        def feed(reader: ReplyReader = reader, pieces: list[str] = pieces) -> None:
-            for piece in pieces:
-                reader.text(piece)
+        hear = agent.engine.codec.stream_filter(reader.show_raw)
+        feed = partial(feed_all, reader, pieces, hear)
 
         counts.append(calls_made(feed))
         shown.append(sum(isinstance(item, Partial) for item in items))

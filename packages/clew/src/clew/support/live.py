@@ -33,6 +33,10 @@ class Live(Protocol):
         """Attempt number `attempt` follows in so many seconds; of the model, where no call is."""
         ...
 
+    def text_again(self, piece: str) -> None:
+        """A piece of the text of another attempt at the reply under way."""
+        ...
+
     def arguments(self, index: int, name: str, piece: str) -> None:
         """A piece of the arguments of a call in the reply under way."""
         ...
@@ -43,6 +47,16 @@ class Live(Protocol):
 
 
 LIVE: Final[ContextVar[Live | None]] = ContextVar("clew.live", default=None)
+
+
+def tell_again(piece: str) -> bool:
+    """Tell whoever follows of a piece of a further attempt, whose first one was shown otherwise.
+
+    It is wanted to its end, so this is False.
+    """
+    if piece and (live := LIVE.get()) is not None and live.followed:
+        live.text_again(piece)
+    return False
 
 
 def tell_arguments(index: int, name: str, piece: str) -> None:

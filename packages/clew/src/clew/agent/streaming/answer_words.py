@@ -4,13 +4,18 @@ A native reply is told as the answer while it comes: that it calls a tool shows 
 text. A reply may break off, and an answer may be refused.
 """
 
-import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
 from clew.agent.streaming.items import LiveItem, Token, Withdrawn
 from clew.core.events import Json
+
+_ANSWER: Final = "answer"
+
+
+def is_of_answer(field: str) -> bool:
+    """Whether words of this field are the answer, or a text in it."""
+    return field.partition(".")[0] == _ANSWER
 
 
 class AnswerWords:
@@ -19,7 +24,6 @@ class AnswerWords:
     def __init__(self, show: Callable[[LiveItem], None]) -> None:
         self._show = show
         self._told: list[tuple[str, str]] = []
-        self._lock = threading.Lock()
 
     @property
     def told(self) -> bool:
@@ -28,24 +32,22 @@ class AnswerWords:
 
     def say(self, text: str, path: tuple[str, ...] = ()) -> None:
         """Tell words, by their place in the answer."""
-        field = ".".join(("answer", *path))
-        with self._lock:
-            self._told.append((field, text))
-            self._show(Token(text, field))
+        field = ".".join((_ANSWER, *path))
+        self._told.append((field, text))
+        self._show(Token(text, field))
 
     def withdraw(self) -> None:
         """What was told is no answer."""
-        with self._lock:
-            if self._told:
-                self._told.clear()
-                self._show(Withdrawn())
+        if self._told:
+            self._told.clear()
+            self._show(Withdrawn())
 
     def end(self, answer: Json) -> None:
         """The answer as it was read: the rest of its texts is told; without one nothing stands."""
         if answer is None:
             self.withdraw()
             return
-        read, told = dict(_texts(answer, "answer")), dict[str, str]()
+        read, told = dict(_texts(answer, _ANSWER)), dict[str, str]()
         for field, text in self._told:
             told[field] = told.get(field, "") + text
         if not all(_begins(text, read.get(field, "")) for field, text in told.items()):
@@ -55,14 +57,6 @@ class AnswerWords:
             before = told.get(field, "")
             if before.strip() != text.strip():
                 self.say(text[len(before) :], tuple(field.split(".")[1:]))
-
-    def tell(self, show: Callable[[LiveItem], None]) -> None:
-        """Tell the words that stand to somebody who comes now, and may have seen some of them."""
-        with self._lock:
-            if self._told:
-                show(Withdrawn())
-            for field, pieces in itertools.groupby(self._told, lambda each: each[0]):
-                show(Token("".join(text for _, text in pieces), field))
 
 
 def _begins(told: str, text: str) -> bool:

@@ -7,6 +7,7 @@ that a reader who comes back behind the last one that it saw misses nothing.
 from typing import Any, Final, TypeAlias
 
 from clew.agent.read_result import recorded_result
+from clew.agent.streaming.answer_words import is_of_answer
 from clew.agent.streaming.items import (
     Calling,
     Dropped,
@@ -36,7 +37,6 @@ from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.support.errors import ConfigError
 
-_ANSWER: Final = "answer"
 _PRIVATE: Final = ("raw_answer", "evidence")
 """What a result has that is not for whoever asked."""
 _WAITING: Final = ("id", "run_id", "call", "tool", "why", "wants", "until")
@@ -65,7 +65,7 @@ class BrowserEvents:
                 return None
             return "Nested", {"event": "nested", "path": [*item.path], "item": below}
         if isinstance(item, Token | Partial | Withdrawn):
-            told = self.words and _is_of_answer(item)
+            told = self.words and not (isinstance(item, Token) and not is_of_answer(item.field))
             return (type(item).__name__, item.to_json()) if told else None
         if isinstance(item, Idle | Dropped):
             return type(item).__name__, item.to_json()
@@ -121,10 +121,6 @@ class BrowserEvents:
         kept["pending_approvals"] = [*map(_waiting, held)]
         kept["unknown"] = [{"id": it.id, "tool": it.tool} for it in result.unknown]
         return kept
-
-
-def _is_of_answer(item: Token | Partial[Any] | Withdrawn) -> bool:
-    return not isinstance(item, Token) or item.field.partition(".")[0] == _ANSWER
 
 
 def _ended(seen: Observation) -> str:

@@ -83,8 +83,8 @@ class Partial(_Item, Generic[T_co]):
 
     `json` is what can be read of it so far. If that fits the answer's type, `valid` is true, and
     `value` is an answer of that type, whose texts and lists may still grow. `state` says whether
-    more may come: `open`, then `complete`, or `cut` where the reply ended before it did. `index` is
-    the number of the call in its reply; 0 for an answer that is the text of the reply.
+    more may come: `open`, then `complete`, or `cut` where the reply ended before it did: then it is
+    not valid. `index` is the number of the call in its reply; 0 for an answer that is its text.
     """
 
     json: Json

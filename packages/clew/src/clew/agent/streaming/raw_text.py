@@ -16,6 +16,7 @@ class RawText:
         self._length = 0
         self._answer: int | None = None
         self._kept: list[str] = []
+        self.told = False
 
     def answer_at(self, offset: int) -> None:
         """The answer begins at an offset of the reply; it does not after all where that is -1."""
@@ -32,6 +33,7 @@ class RawText:
             self._kept.append(text[cut:])
             text = text[:cut]
         if text:
+            self.told = True
             self._show(Token(text))
 
     def release(self) -> None:
@@ -39,4 +41,5 @@ class RawText:
         text = "".join(self._kept)
         self._kept.clear()
         if text:
+            self.told = True
             self._show(Token(text))

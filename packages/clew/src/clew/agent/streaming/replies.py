@@ -7,7 +7,7 @@ told as the answer until a call follows.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
@@ -18,6 +18,7 @@ from clew.agent.streaming.answer_words import AnswerWords
 from clew.agent.streaming.items import LiveItem, Partial, PartialCall, Token, ValueState
 from clew.agent.streaming.json_prefix import JsonPrefix, Path
 from clew.agent.streaming.raw_text import RawText
+from clew.agent.streaming.reply_so_far import ReplySoFar
 from clew.agent.streaming.text_prefix import TextPrefix
 from clew.codecs.schema_references import resolved
 from clew.codecs.written_values import ReadPiece, ReadsValues, ValuePiece
@@ -62,15 +63,12 @@ class _Value:
 
 
 class ReplyReader:
-    """What is shown of one reply of an agent's model.
+    """What is shown of one attempt at a reply of an agent's model."""
 
-    Of one that is asked for `again`, no text comes: that of the first attempt was shown.
-    """
-
-    def __init__(self, agent: Any, show: Show, *, again: bool = False) -> None:
+    def __init__(self, agent: Any, show: Show) -> None:
         self._agent = agent
-        self._again = again
-        self._show = show
+        self.so_far = ReplySoFar(show)
+        self._show = show = self.so_far.show
         codec = agent.engine.codec
         self.in_objects = codec.name.startswith("json/")
         self._typed = not agent.engine.prompt_spec.answers_text
@@ -92,16 +90,19 @@ class ReplyReader:
         """What was read of the last piece."""
         self.began = False
 
-    def parts_of(self, piece: str) -> Sequence[str]:
-        """A piece of the text in parts, each with words of one field alone."""
-        return _FIELD.findall(piece) if self.in_objects else (piece,)
+    def take(self, piece: str, hear: Callable[[str], bool]) -> bool:
+        """Take a piece of the text, of which `hear` lets pass what can be shown."""
+        if self._read is None and not self.in_objects:
+            self._take_text(piece)
+            return hear(piece)
+        ended = False
+        for part in _FIELD.findall(piece) if self.in_objects else (piece,):
+            self._read_ahead(part)
+            ended = hear(part)
+            self._take_text(part)
+        return ended
 
-    @property
-    def is_told_later(self) -> bool:
-        """Whether what the codec lets pass of a piece is shown before what is read in it."""
-        return self.in_objects or self._read is not None
-
-    def read(self, piece: str) -> None:
+    def _read_ahead(self, piece: str) -> None:
         """Read a piece of the text, before the codec lets pass what can be shown of it."""
         if self._read is None:
             return
@@ -118,7 +119,7 @@ class ReplyReader:
         elif self._text is None and not self._talks:
             self._raw.take(text)
 
-    def text(self, piece: str) -> None:
+    def _take_text(self, piece: str) -> None:
         """Tell what there is in a piece of the text, once it was read and shown."""
         self.began = True
         written, self._written = self._written, []
@@ -187,11 +188,12 @@ class ReplyReader:
         if self.offered is None and self._text is None:
             self._raw.release()
         self._end_values(thought)
-        if self.offered is None or not self._typed or self.words.told:  # else it was told raw
+        if self.offered is None or self.words.told or not (self._typed and self._raw.told):
             self.words.end(self.offered)
         if self.offered is not None and not self._typed and self._agent.answer is not str:
             index = self._finish_index(thought)  # a date, say: only its end tells the value
             self._show(self._partial(_Value(FINISH, index=index), self.offered, "complete"))
+        self.so_far.end(answers=self.offered is not None)
 
     def _finish_index(self, thought: Thought | None) -> int:
         """The number of the call that offers the answer; 0 where the text itself does."""
@@ -202,22 +204,29 @@ class ReplyReader:
 
     def _end_values(self, thought: Thought | None) -> None:
         actions = () if thought is None else thought.actions
-        for number in range(len(self._calls), len(actions) if self._again else 0):
-            self._close(_Value(actions[number].name, index=number + 1), actions[number])
-        for number, value in enumerate([*self._calls.values()]):
+        for number, value in enumerate(self._calls.values()):
             self._close(value, actions[number] if number < len(actions) else None)
-        reads = self.in_objects or self._read is not None
-        if self._text is None and self._read is not None and actions and not self._again:
-            self._text = _Value(actions[0].name, index=1)
-        if self._text is None:
-            return
-        action = actions[0] if actions and reads else None
-        if action is not None and not self._text.tool:  # its name came last
-            self._text.tool = action.name
-        if thought is not None and thought.answer is not None:
+        told = {value.index for value in self._calls.values()}
+        answer = self._answer_as_text(thought)
+        if self._text is None and answer is not None:  # no piece of it came
+            self._text = _Value(FINISH, index=self._finish_index(thought))
+        if self._text is not None:
+            reads = self.in_objects or self._read is not None
+            action = actions[0] if actions and reads else None
+            if action is not None and not self._text.tool:  # its name came last
+                self._text.tool = action.name
+            self._close(self._text, answer or action)
+            told.add(self._text.index)
+        for number, action in enumerate(actions, start=1):
+            if number not in told:
+                self._close(_Value(action.name, index=number), action)
+
+    def _answer_as_text(self, thought: Thought | None) -> Action | None:
+        """The typed answer that is the text of a reply, as a call of finish would write it."""
+        if thought is not None and thought.answer is not None and self._typed:
             with suppress(msgspec.DecodeError):
-                action = Action(FINISH, {"answer": msgspec.json.decode(thought.answer)})
-        self._close(self._text, action)
+                return Action(FINISH, {"answer": msgspec.json.decode(thought.answer)})
+        return None
 
     def _offered(self, thought: Thought | None) -> Json:
         """The answer that a thought offers; None where it offers none."""
@@ -293,6 +302,8 @@ class ReplyReader:
         if value.tool != FINISH:
             return self._partial_call(value, json, state)
         plain: Partial[Any] = Partial(json, state=state, index=value.index)
+        if state == "cut":
+            return plain
         try:
             return replace(plain, value=self._agent.decode(json), valid=True)
         except Exception:  # noqa: BLE001 - a user's type may raise anything: it does not fit yet
@@ -304,7 +315,9 @@ class ReplyReader:
         validator = self._agent.engine.validators.get(value.tool)
         valid = False
         with suppress(Exception):  # as above
-            valid = args is json and validator is not None and not validator(args)
+            valid = (
+                state != "cut" and args is json and validator is not None and not validator(args)
+            )
         return PartialCall(value.tool, value.index, args, valid=valid, state=state)
 
     def _close(self, value: _Value, action: Action | None) -> None:

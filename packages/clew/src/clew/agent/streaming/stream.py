@@ -1,5 +1,6 @@
 """The stream of a run: its entries from one on, and what is shown between them, until it stops."""
 
+import itertools
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -8,6 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Generic, Literal, Self, cast
 
 import anyio
+import anyio.lowlevel
 
 from clew.agent.agent import A_co, Agent
 from clew.agent.labels import load_of
@@ -28,7 +30,7 @@ from clew.agent.streaming.items import (
     Withdrawn,
 )
 from clew.agent.streaming.tasks import RunTask, task_of
-from clew.agent.streaming.work import AT_WORK, Work, look, work_on
+from clew.agent.streaming.work import Work, follow_work, work_on
 from clew.core.events import Entry, encode
 from clew.core.interfaces import Store
 from clew.core.journal import load
@@ -41,6 +43,11 @@ from clew.support.errors import ClewError, ConfigError
 
 _LOOK: Final = 0.1  # seconds between two looks at a store that does not tell what was written
 _WAIT: Final = 1.0  # the same where it does, and that may get lost
+_TURN: Final = 16
+"""After so many items other tasks have their turn, however many more are ready."""
+_TAKEN: Final = itertools.count(1)
+"""Numbers the items that are taken, of all streams: of one that is left soon, few are."""
+
 _FORGET: Final = f"event: Withdrawn\ndata: {encode(Withdrawn().to_json()).decode()}\n\n"
 """What comes first to whoever comes back: words that were told before may not stand."""
 
@@ -112,6 +119,8 @@ class Stream(Generic[A_co]):
 
     async def __anext__(self) -> StreamItem[A_co]:
         """The next item; what ended the work on the run in this process is raised, once."""
+        if next(_TAKEN) % _TURN == 0:
+            await anyio.lowlevel.checkpoint()
         if not self._ready and not self._over:
             async with AsyncExitStack() as stack:
                 opened: Store | None = None
@@ -242,11 +251,8 @@ class Stream(Generic[A_co]):
     def _listen(self, key: Key) -> Key:
         """Be told of what happens from now on."""
         self._key = key
-        followers.add(key, self._follower)
         weakref.finalize(self, followers.remove, key, self._follower).atexit = False
-        look()
-        for work in list(AT_WORK):
-            work.tell(key, self._follower)
+        follow_work(key, self._follower)
         return key
 
     async def _read(self, opened: Store, stuck: Waiting | None) -> bool:

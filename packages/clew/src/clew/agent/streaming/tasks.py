@@ -17,9 +17,9 @@ from clew.agent.agent import A_co, Agent
 from clew.agent.agent_of_run import differs
 from clew.agent.labels import load_of
 from clew.agent.result import Result
-from clew.agent.streaming.followers import FOLLOWERS, Hearing, Key, add, remove
+from clew.agent.streaming.followers import FOLLOWERS, Hearing, Key, remove
 from clew.agent.streaming.signal import Signal
-from clew.agent.streaming.work import look
+from clew.agent.streaming.work import follow_work
 from clew.concurrency.tasks import OwnTask
 from clew.core.interfaces import Listener
 from clew.core.redaction import redact
@@ -180,8 +180,7 @@ async def join(
         return None
     hearing = None if listener is None else Hearing(run_id, listener)
     if hearing is not None:
-        add(key, hearing)
-        look()
+        follow_work(key, hearing)
     try:
         await task.ended.wait()
     finally:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.agent.streaming.followers import FOLLOWERS, Follower, Key
-from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying, Token
+from clew.agent.streaming.followers import FOLLOWERS, Follower, Key, add
+from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying
 from clew.agent.streaming.replies import ReplyReader
-from clew.core.events import Entry, Json, Stop, Thought
+from clew.core.events import Charged, Entry, Json, Stop, Thought
 from clew.core.interfaces import Listener, Progress
 from clew.core.journal import Journal
 from clew.deps.run_context import RUNNING, Running
@@ -32,6 +32,10 @@ class Work(msgspec.Struct, eq=False):
     followed: bool = False
     reply: ReplyReader | None = None
     """The reply under way."""
+    hear: Callable[[str], bool] | None = None
+    """What lets pass of its text what can be shown."""
+    hear_again: Callable[[str], bool] | None = None
+    """The same of an attempt whose text only those who follow are told."""
     ended: ReplyReader | None = None
     """The reply before it, whose answer may be refused yet."""
 
@@ -89,17 +93,17 @@ class Work(msgspec.Struct, eq=False):
 
     def token(self, text: str) -> None:
         """Show a piece of a reply, as the codec lets it pass."""
-        reply = self.reply
-        if reply is None:
-            self.show(Token(text))
-        else:
-            reply.show_raw(text)
+        if self.reply is not None:  # else somebody came in the middle of it: it is told as read
+            self.reply.show_raw(text)
 
     def entry(self, entry: Entry) -> None:
         """Show an entry; before it how the values in a reply ended, and which words are none."""
         event = entry.event
         if isinstance(event, Thought):
+            self.reply = self.reply or self._reader(entry.seq - 1)
             self._end_reply(event)
+        elif isinstance(event, Charged):
+            self._end_reply(None)  # it did not come in time
         elif isinstance(event, Stop):
             self._withdraw(unless=event.answer)
         self._show(entry, entry.seq)
@@ -123,7 +127,7 @@ class Work(msgspec.Struct, eq=False):
         seq = len(self.journal.trajectory)
         for work, path in self.chain():
             if work.key == key:
-                reply.words.tell(partial(follower.put, path, seq))
+                reply.so_far.tell(partial(follower.put, path, seq))
 
     def _show(self, item: Entry | LiveItem, seq: int) -> None:
         for work, path in self.chain():
@@ -135,40 +139,39 @@ class Work(msgspec.Struct, eq=False):
         self.show(Calling(call, tool, attempt))
 
     def retrying(self, attempt: int, of: int, why: str, wait: float, call: str = "") -> None:
-        """Another attempt follows; of a reply that has begun to come, it shows only its values."""
-        if not call and self.reply is not None and self.reply.began:
+        """Another attempt follows; what came of a reply before it is withdrawn."""
+        if not call and (self.reply is None or self.reply.began):
             self._end_reply(None)
-            self.reply = self._reader(again=True)
+            self.reply = self._reader(len(self.journal.trajectory))
+            self.hear_again = self.agent.engine.codec.stream_filter(self.token)
         self.show(Retrying(attempt, of, why, wait, call))
+
+    def text_again(self, piece: str) -> None:
+        """A piece of the text of another attempt at the reply under way."""
+        if self.reply is not None and self.hear_again is not None:
+            self.reply.take(mended(piece), self.hear_again)
 
     def arguments(self, index: int, name: str, piece: str) -> None:
         """A piece of the arguments of a call in the reply under way."""
         if self.reply is not None:
             self.reply.arguments(index, name, mended(piece))
 
-    def _reader(self, *, again: bool = False) -> ReplyReader:
-        before = len(self.journal.trajectory)
-        return ReplyReader(self.agent, lambda item: self._show(item, before), again=again)
+    def _reader(self, before: int) -> ReplyReader:
+        """A reader of a reply that comes behind so many entries."""
+        return ReplyReader(self.agent, lambda item: self._show(item, before))
 
     def hearing(self, hear: Callable[[str], bool]) -> Callable[[str], bool]:
         """What takes the pieces of a reply."""
         self._end_reply(None)
         self._withdraw()
-        reply = self.reply = self._reader()
+        self.reply = self._reader(len(self.journal.trajectory))
+        self.hear = hear
 
         def take(piece: str) -> bool:
             piece = mended(piece)
-            if self.reply is not reply:
+            if self.reply is None or hear is not self.hear:
                 return hear(piece)
-            if not reply.is_told_later:
-                reply.text(piece)
-                return hear(piece)
-            ended = False
-            for part in reply.parts_of(piece):
-                reply.read(part)
-                ended = hear(part)
-                reply.text(part)
-            return ended
+            return self.reply.take(piece, hear)
 
         return take
 
@@ -200,10 +203,13 @@ AT_WORK: Final = set[Work]()
 """The runs at work in this process."""
 
 
-def look() -> None:
-    """Let the runs at work look who follows."""
+def follow_work(key: Key, follower: Follower) -> None:
+    """Let somebody follow a run: what it does now, and first what it told of a reply under way."""
+    add(key, follower)
     for work in list(AT_WORK):
         work.look()
+    for work in list(AT_WORK):
+        work.tell(key, follower)
 
 
 def work_on(key: Key, known: Work | None) -> Work | None:

@@ -44,7 +44,7 @@ from clew.models.http.failures import (
 from clew.models.http.rate_limit import RequestQueue, pace_of
 from clew.models.http.reply_builder import Ask, ReplyBuilder, name_repairs, take, take_lines
 from clew.models.http.retry import Busy, Sleep, TryAgain, persist
-from clew.models.http.stream import Incoming, OversizeError, complete_body, mute, pieces_of
+from clew.models.http.stream import Incoming, OversizeError, complete_body, pieces_of
 from clew.models.http.unsupported import LeftOut
 from clew.models.prices import Price, check_own, price, priced
 from clew.models.rate import GivenRate, read_rate
@@ -54,6 +54,7 @@ from clew.models.usage import estimate
 from clew.models.validate import check_options, check_settings
 from clew.models.windows import window
 from clew.support.errors import ModelError, TooLongError
+from clew.support.live import tell_again
 from clew.support.model_settings import ModelSettings
 
 __all__ = [
@@ -207,9 +208,9 @@ class Endpoint:
     A server may refuse what a run can do without (the `Api` knows what); when its error names such
     a thing, it is left out from then on; in that run, where it is about what was said in it.
 
-    A stream that breaks off is asked for again from the start. What was shown of it stays shown, so
-    further attempts show nothing: to `on_text` they would be the rest of the first. Where the last
-    attempt broke off too, what it brought is the reply, with `finish` "cut".
+    A stream that breaks off is asked for again from the start. To `on_text` further attempts would
+    be the rest of what it was told, so only those who follow the run are told of them. Where the
+    last attempt broke off too, what it brought is the reply, with `finish` "cut".
     """
 
     def __init__(
@@ -495,7 +496,7 @@ class Endpoint:
 
     async def _read(self, incoming: Incoming, draft: ReplyBuilder, ask: Ask) -> bool:
         """Take what the stream brings; whether it came to its end, or nothing more is wanted."""
-        show = mute if ask.text_was_output or ask.on_text is None else ask.on_text
+        show = tell_again if ask.text_was_output or ask.on_text is None else ask.on_text
         complete = incoming.headers.get("content-type", "").startswith(_COMPLETE_TYPES)
         rest, state, failed = b"", "more", None
         with anyio.CancelScope(deadline=self._silent_after()) as scope:

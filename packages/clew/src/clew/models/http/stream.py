@@ -45,8 +45,3 @@ async def pieces_of(body: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, 
         async for piece in pieces:
             yield piece
     yield b"\n"
-
-
-def mute(_: str) -> bool:
-    """Show nothing of the text."""
-    return False
