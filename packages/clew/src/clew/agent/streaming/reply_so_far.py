@@ -28,8 +28,9 @@ class ReplySoFar:
         """It came to its end: if it `answers`, that may be refused yet; all else is on record."""
         with self._lock:
             self._words = [each for each in self._words if answers and is_of_answer(each[0])]
-            kept = {i: it for i, it in self._values.items() if answers and isinstance(it, Partial)}
-            self._values = kept
+            for index, value in list(self._values.items()):
+                if not (answers and isinstance(value, Partial)):
+                    del self._values[index]
 
     def tell(self, show: Callable[[LiveItem], None]) -> None:
         """Tell all of it to somebody who comes now, and may have seen some of it."""
