@@ -25,6 +25,7 @@ from tests.matrix.situations import (
     expected,
     playing,
 )
+from tests.matrix.streamed import STREAMS, promises
 from tests.matrix.talks import TALKS, entered, promise_of
 from tests.matrix.ways import Way, ways
 from tests.models.proxy import Proxy
@@ -78,6 +79,13 @@ def talks() -> Iterator[Cell]:
                 yield Cell(promise_of(state, door, way), way, name)
 
 
+def streams() -> Iterator[Cell]:
+    """What streams tell: each way, by each format, answer and trouble."""
+    for promise, name in promises():
+        for way in ways():
+            yield Cell(promise, way, name)
+
+
 def drawn(of: Iterable[Cell], number: int) -> list[Cell]:
     """So many cells, drawn by their names: the same ones every time."""
     return sorted(of, key=lambda cell: zlib.crc32(cell.name.encode()))[:number]
@@ -85,7 +93,9 @@ def drawn(of: Iterable[Cell], number: int) -> list[Cell]:
 
 def situation(name: str) -> Situation:
     """What is done in a situation or a talk."""
-    return entered(*TALKS[name]) if name in TALKS else SITUATIONS[name]
+    if name in TALKS:
+        return entered(*TALKS[name])
+    return STREAMS.get(name) or SITUATIONS[name]
 
 
 @dataclass

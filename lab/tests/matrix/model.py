@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from clew.core.events import FINISH
 from clew.testing import Move, ScriptedModel, act, acts, finish
-from clew_testing.servers import Delay, Fail, Say
+from clew_testing.servers import Delay, Fail, Say, Turn
 from tests.matrix import parts
+from tests.matrix.troubles import TROUBLES
 
 CACHED: Final = {
     "prompt_tokens": 100,
@@ -44,6 +45,7 @@ class Script:
 
     `acts` is the tool that it calls, and `argument` the parameter that takes the text. It makes
     `times` calls, `at_once` in a reply, and says `answers` in turn, the last one again and again.
+    `trouble` comes in the place of reply number `troubled` (`troubles.py`).
     `free` are replies that no format can read. A worker that `heeds` leaves what it is told was
     done. `judgement` is the reply to whether a request is harmful.
     """
@@ -65,6 +67,8 @@ class Script:
     cached: bool = False
     stalls: int = 0
     busy: int = 0
+    trouble: str = ""
+    troubled: int = 0
     judgement: str = '{"harmful": false, "reason": "it is a greeting"}'
 
 
@@ -119,15 +123,27 @@ class Model:
     answered: int = 0
     emptied: int = 0
     stalled: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    made: Counter[str] = field(default_factory=Counter[str])
+    """How often each request came, in their order."""
 
     def begin(self, script: Script) -> None:
         """Forget what was asked, and behave otherwise."""
         self.script, self.asked = script, []
         self.judged = self.answered = self.emptied = 0
         self.stalled.clear()
+        self.made.clear()
 
-    def __call__(self, body: dict[str, Any]) -> Fail | Say | Delay:
+    def __call__(self, body: dict[str, Any]) -> Turn:
         """The reply."""
+        written = json.dumps(body)
+        self.made[written] += 1
+        reply = self._say(body)
+        number = [*self.made].index(written) + 1
+        if self.script.trouble and isinstance(reply, Say) and number == self.script.troubled:
+            return TROUBLES[self.script.trouble](reply, self.made[written])
+        return reply
+
+    def _say(self, body: dict[str, Any]) -> Fail | Say | Delay:
         if '"harmful"' in json.dumps(body.get("response_format")):
             self.asked.append(Asked(body, "typed", "native"))
             return Say(self.script.judgement)

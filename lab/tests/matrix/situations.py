@@ -97,18 +97,22 @@ class Play:
     async def settle(self, run_id: str = "") -> None:
         """Rule on what is held until nothing is: what has not been done yet may be."""
         for _ in range(RULINGS):
-            waiting = await pending_approvals(store=self.store)
-            if not waiting:
+            if not await self.rule_on_held():
                 return
-            done = await self._done()
-            for each in waiting:
-                act = (each.tool, encode(each.args))
-                allow = act not in done
-                done.add(act)
-                self.outcome.rulings.append(allow)
-                await rule(each.id, allow=allow, store=self.store)
             await self.go_on(run_id=run_id)
         self.complaints.append(f"still held after {RULINGS} rounds of rulings")
+
+    async def rule_on_held(self) -> bool:
+        """Rule on what is held, and leave it to somebody to go on; whether anything was."""
+        waiting = await pending_approvals(store=self.store)
+        done = await self._done() if waiting else set[tuple[str, bytes]]()
+        for each in waiting:
+            act = (each.tool, encode(each.args))
+            allow = act not in done
+            done.add(act)
+            self.outcome.rulings.append(allow)
+            await rule(each.id, allow=allow, store=self.store)
+        return bool(waiting)
 
     async def _done(self) -> set[tuple[str, bytes]]:
         """The calls that were made, by the ledger and by all records."""

@@ -220,7 +220,7 @@ async def test_who_comes_first_is_told_a_reply_as_it_was_read(
     kind: Any = Town if typed else str
     store, gate = MemoryStore(), Gate(5)
     model = Waits([line], codec=codec, answer=kind, gate=gate)
-    made, items = Agent(model, codec=codec, answer=kind), list[Any]()
+    made, items, results = Agent(model, codec=codec, answer=kind), list[Any](), list[Any]()
 
     async def listen() -> None:
         await gate.came.wait()
@@ -232,7 +232,8 @@ async def test_who_comes_first_is_told_a_reply_as_it_was_read(
     async with anyio.create_task_group() as group:
         group.start_soon(listen)
         listener = Deaf() if heard else None
-        result = await run(made, "Tell.", store=store, run_id="r", listener=listener)
+        results.append(await run(made, "Tell.", store=store, run_id="r", listener=listener))
+    (result,) = results
     assert isinstance(result, Answered)
     assert {field.partition(".")[0] for field in by_field(items)} == {"answer"}
     if typed:

@@ -73,6 +73,10 @@ class Branch:
         """The run below that is over with this entry."""
         return self.below.get(entry.event.call) if isinstance(entry.event, Observation) else None
 
+    def comes_after_runs(self, entry: Entry) -> bool:
+        """Whether runs below are told before this entry, or those of a vote must be looked for."""
+        return self.ends(entry) is not None or (self.votes and isinstance(entry.event, Observation))
+
     async def skip(self, store: Store, seq: int, below: dict[str, int], start: int) -> None:
         """Go on behind entry `seq`, and in the runs below behind those with these numbers.
 

@@ -202,7 +202,7 @@ class Stream(Generic[A_co]):
                 if branch is None or new.item.seq > branch.seq + 1:
                     return
                 if new.item.seq > branch.seq:
-                    if branch.ends(new.item):  # what is below comes first
+                    if branch.comes_after_runs(new.item):
                         return
                     self._add(branch.advance(new.item))
             elif isinstance(new.item, Dropped):
