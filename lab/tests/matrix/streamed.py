@@ -52,7 +52,9 @@ async def _items(play: Play) -> list[object]:
     """What is told of a run that is taken up until it stops."""
     items, events = list[object](), None
     for _ in range(ROUNDS):
-        begun = {"goal": play.goal} if events is None else {"after": events.position}
+        begun: dict[str, Any] = (
+            {"goal": play.goal} if events is None else {"after": events.position}
+        )
         events = await start(play.agent, run_id=play.run_id, store=play.store, **begun)
         try:
             async for item in events:

@@ -5,8 +5,8 @@ Some cells of each way are quick; `make test-long` tries a larger part.
 
 import pytest
 
-from tests.matrix.cells import streams
-from tests.matrix.test_matrix import drawn, wrong
+from tests.matrix.cells import drawn, streams
+from tests.matrix.test_matrix import wrong
 from tests.matrix.ways import ways
 
 pytestmark = [

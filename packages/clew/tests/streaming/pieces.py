@@ -1,9 +1,9 @@
 """A model whose replies come in pieces, and what a stream tells of the values in them."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import msgspec
@@ -14,6 +14,8 @@ from clew.interfaces import OnText, Prompt, Reply
 from clew.support.live import tell_arguments
 from clew.testing import ScriptedModel
 from clew.testing.models import position
+
+NINTHS: Final = tuple(number / 9 for number in range(1, 9))
 
 
 def cut_at(text: str, places: Sequence[float]) -> list[str]:
@@ -42,6 +44,27 @@ class InPieces(ScriptedModel):
             for piece in cut_at(call.arguments or "", self.cuts):
                 tell_arguments(number, call.name, piece)
                 await _taken()
+        return reply
+
+
+@dataclass(frozen=True)
+class Stepwise(ScriptedModel):
+    """A model that waits for a `step` before each piece of its replies."""
+
+    step: Callable[[], Awaitable[None]] = field(kw_only=True)
+
+    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        reply = self.reply(prompt, position(prompt))
+        told = ""
+        for piece in cut_at(reply.text, NINTHS):
+            await self.step()
+            told += piece
+            if on_text is not None and on_text(piece):
+                return msgspec.structs.replace(reply, text=told)
+        for number, call in enumerate(reply.calls):
+            for piece in cut_at(call.arguments or "", NINTHS):
+                await self.step()
+                tell_arguments(number, call.name, piece)
         return reply
 
 

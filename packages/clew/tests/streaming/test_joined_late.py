@@ -6,12 +6,11 @@ And of a reply that comes in one piece, or is asked for again.
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
-import msgspec
 import pytest
 
 from clew import (
@@ -31,18 +30,16 @@ from clew import (
 )
 from clew.core.events import Charged
 from clew.interfaces import OnText, Prompt, Reply
-from clew.support.live import tell_arguments
 from clew.testing import Cassette, ScriptedModel, act, acts, finish
 from clew.testing.models import position
 from clew_testing.model_script import Cut, Say
 from tests.models.gemini_support import over as gemini
 from tests.models.messages import over as anthropic
 from tests.models.support import few, over
-from tests.streaming.pieces import cut_at, partial_calls, partials, standing, told_of, words
+from tests.streaming.pieces import Stepwise, partial_calls, partials, standing, told_of, words
 from tests.streaming.runs import agent, look_up
 
 FORMATS: Final = ("native", "json", "paper", "labelled", "code")
-EACH: Final = tuple(number / 9 for number in range(1, 9))
 
 
 @dataclass
@@ -147,27 +144,6 @@ class Gate:
         self.left -= 1
 
 
-@dataclass(frozen=True)
-class Waits(ScriptedModel):
-    """A model that waits before each piece until it is let go."""
-
-    gate: Gate = field(default_factory=Gate, kw_only=True)
-
-    async def complete(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        reply = self.reply(prompt, position(prompt))
-        told = ""
-        for piece in cut_at(reply.text, EACH):
-            await self.gate.pass_through()
-            told += piece
-            if on_text is not None and on_text(piece):
-                return msgspec.structs.replace(reply, text=told)
-        for number, call in enumerate(reply.calls):
-            for piece in cut_at(call.arguments or "", EACH):
-                await self.gate.pass_through()
-                tell_arguments(number, call.name, piece)
-        return reply
-
-
 def by_field(items: Sequence[object]) -> dict[str, str]:
     """The words that stand, by their fields."""
     told = defaultdict[str, str](str)
@@ -198,7 +174,7 @@ async def test_who_comes_second_knows_what_the_first_one_knows(
     line = finish(TOWN if typed else TEXT.strip(), thought="I know it well.")
     kind: Any = Town if typed else str
     store, gate = MemoryStore(), Gate(pieces)
-    model = Waits([line], codec=codec, answer=kind, gate=gate)
+    model = Stepwise([line], codec=codec, answer=kind, step=gate.pass_through)
     first = await start(Agent(model, codec=codec, answer=kind), "Tell.", store=store, run_id="r")
     await gate.came.wait()
     second = follow("r", store=store)
@@ -219,7 +195,7 @@ async def test_who_comes_first_is_told_a_reply_as_it_was_read(
     line = finish(TOWN if typed else TEXT.strip(), thought="I know it well.")
     kind: Any = Town if typed else str
     store, gate = MemoryStore(), Gate(5)
-    model = Waits([line], codec=codec, answer=kind, gate=gate)
+    model = Stepwise([line], codec=codec, answer=kind, step=gate.pass_through)
     made, items, results = Agent(model, codec=codec, answer=kind), list[Any](), list[Any]()
 
     async def listen() -> None:
@@ -248,7 +224,7 @@ async def test_who_comes_first_is_told_a_reply_as_it_was_read(
 async def test_calls_that_are_on_record_are_not_told_again() -> None:
     """However often somebody comes back: the record has them."""
     gate = Gate(0)
-    model = Waits([act("look", thought="I look."), finish("There.")], gate=gate)
+    model = Stepwise([act("look", thought="I look."), finish("There.")], step=gate.pass_through)
     store = MemoryStore()
     events = await start(Agent(model, [look_up()]), "Where?", store=store, run_id="r")
     gate.go.set()
@@ -260,7 +236,7 @@ async def test_calls_that_are_on_record_are_not_told_again() -> None:
 @pytest.mark.both_loops
 async def test_a_reply_that_comes_too_late_is_withdrawn_before_the_run_stops() -> None:
     gate = Gate(4)
-    model = Waits([finish(TOWN)], answer=Town, gate=gate)
+    model = Stepwise([finish(TOWN)], answer=Town, step=gate.pass_through)
     made = Agent(model, answer=Town, limits=Limits(seconds=0.5))
     async with await start(made, "Tell.", store=MemoryStore(), run_id="r") as events:
         items = [item async for item in events]
