@@ -63,6 +63,7 @@ def values(told: list[Event]) -> list[dict[str, Any]]:
 async def test_a_value_that_ends_with_its_process_is_told_anew(
     codec: str, end_at: int, tmp_path: Path, work: Work
 ) -> None:
+    second = list[Event]()
     path, items, left = tmp_path / "runs.sqlite", list[object](), anyio.Event()
     first, seen, status = await anyio.to_thread.run_sync(work, path, codec, "0", end_at)
     assert status == -signal.SIGKILL
