@@ -1,7 +1,8 @@
 """What went wrong, as a status and one line of JSON: `error` for programs, `message` and `hint`."""
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -50,6 +51,7 @@ class RefusedError(Exception):
     error: str
     message: str
     hint: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __str__(self) -> str:
         return self.message
@@ -91,7 +93,7 @@ def problem_of(error: Exception) -> tuple[int, Problem]:
 def answer_to(error: Exception) -> Response:
     """The response to a request that an error ended."""
     status, problem = problem_of(error)
-    headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    headers = dict(error.headers) if isinstance(error, RefusedError) else {}
     if status in {408, 413}:  # what the client still sends is not read
         headers["connection"] = "close"
     return json_response(problem, status, headers)

@@ -57,6 +57,7 @@ def test_each_route_declares_its_role_and_the_tests_know_what_it_takes() -> None
     assert [each.path for each in ENDPOINTS if each.method == "GET" and each.takes] == []
 
 
+@pytest.mark.slow
 async def test_strangers_are_refused_on_every_path_alike() -> None:
     """Also on one that there is not: nobody learns without a token what there is."""
     letters = Letters()

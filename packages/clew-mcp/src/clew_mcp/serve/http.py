@@ -80,6 +80,7 @@ class HttpAddress:
         except OSError as error:
             message = f"cannot listen at {self.in_url}:{self.port}: {error.strerror or error}"
             raise ConfigError(message) from error
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio leaves this to us
         return bound, HttpAddress(self.host, bound.getsockname()[1])
 
 

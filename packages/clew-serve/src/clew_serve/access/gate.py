@@ -117,6 +117,7 @@ class Gate:
             raise RefusedError(
                 401, "no_token", "a token is needed",
                 "send authorization: Bearer TOKEN, or open the link that the server printed",
+                {"www-authenticate": "Bearer"},
             )  # fmt: skip
         return user
 
@@ -126,7 +127,9 @@ class Gate:
         if (endpoint := match.endpoint) is None:
             if match.allowed:
                 allowed = ", ".join(match.allowed)
-                raise RefusedError(405, "wrong_method", f"this path has {allowed}")
+                raise RefusedError(
+                    405, "wrong_method", f"this path has {allowed}", headers={"allow": allowed}
+                )
             raise RefusedError(
                 404, "no_such_path", "there is nothing at this path",
                 "GET /api/openapi.json lists what there is",

@@ -16,7 +16,20 @@ VERSION: Final = "1"
 """Of the API: raised where something is taken out of it, or means something else."""
 
 _REFERENCE: Final = "#/components/schemas/{name}"
-_STATUSES: Final = ("400", "401", "403", "404", "409", "413", "422", "500", "503")
+_STATUSES: Final = (
+    "400",
+    "401",
+    "403",
+    "404",
+    "405",
+    "408",
+    "409",
+    "413",
+    "415",
+    "422",
+    "500",
+    "503",
+)
 
 
 def endpoints(known: Iterable[Endpoint]) -> tuple[Endpoint, Endpoint]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -10,7 +10,6 @@ from starlette.responses import StreamingResponse
 from clew.retention import trace
 from clew_serve.api.access_to_runs import record_of
 from clew_serve.endpoints import Inquiry
-from clew_serve.errors import RefusedError
 
 MAX_PAGE: Final = 1_000
 LINES: Final = "application/jsonl"
@@ -19,8 +18,8 @@ LINES: Final = "application/jsonl"
 class EntryQuery(msgspec.Struct, forbid_unknown_fields=True):
     """A page of entries: those behind number `after`."""
 
-    after: int = 0
-    limit: int = 200
+    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 200
 
 
 class EntryPage(msgspec.Struct):
@@ -33,9 +32,6 @@ class EntryPage(msgspec.Struct):
 async def get(inquiry: Inquiry) -> EntryPage:
     """A page of the entries of a run."""
     query: EntryQuery = inquiry.query
-    if not 0 < query.limit <= MAX_PAGE or query.after < 0:
-        hint = f"give a limit of 1 to {MAX_PAGE}, and after of 0 or more"
-        raise RefusedError(422, "invalid", "the page is none", hint)
     record = await record_of(inquiry)
     entries = record.entries[query.after : query.after + query.limit]
     return EntryPage([entry.to_json() for entry in entries], len(record))

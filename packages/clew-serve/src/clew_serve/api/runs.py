@@ -1,7 +1,7 @@
 """Runs: list them, begin one, see how one is."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -13,7 +13,6 @@ from clew.workers import queue_of, status
 from clew_serve.agents import agent_name
 from clew_serve.api.access_to_runs import agent_named, record_of
 from clew_serve.endpoints import Inquiry
-from clew_serve.errors import RefusedError
 
 MAX_PAGE: Final = 200
 _CHUNK: Final = 500
@@ -25,9 +24,9 @@ class RunQuery(msgspec.Struct, forbid_unknown_fields=True):
     """Which runs: a status, labels (`NAME=VALUE`), a text in the title or id; a page of them."""
 
     status: str = ""
-    label: list[str] = []
+    label: list[Annotated[str, msgspec.Meta(pattern="^[^=]+=")]] = []
     text: str = ""
-    limit: int = 50
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 50
     after: str = ""
 
 
@@ -105,9 +104,7 @@ class Run(msgspec.Struct):
 async def list_page(inquiry: Inquiry) -> RunPage:
     """A page of the runs that the user may see."""
     query: RunQuery = inquiry.query
-    if not 0 < query.limit <= MAX_PAGE:
-        raise RefusedError(422, "invalid", f"the limit is {query.limit}", f"give 1 to {MAX_PAGE}")
-    labels = _labels(query.label)
+    labels = {name: value for name, _, value in (each.partition("=") for each in query.label)}
     wanted, words = query.limit, query.text.casefold()
     size = _CHUNK if words else wanted + 1
     matching: list[RunSummary] = []
@@ -128,16 +125,6 @@ async def list_page(inquiry: Inquiry) -> RunPage:
             return RunPage([*map(_listed, matching)])
         if searched >= _SEARCHED:
             return RunPage([*map(_listed, matching)], last)
-
-
-def _labels(pairs: list[str]) -> dict[str, str]:
-    labels: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise RefusedError(422, "invalid", f"{pair[:80]!r} is no label", "write NAME=VALUE")
-        labels[name] = value
-    return labels
 
 
 def _listed(run: RunSummary) -> ListedRun:
