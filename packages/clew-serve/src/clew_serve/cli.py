@@ -10,10 +10,12 @@ import click
 
 from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import AT_ONCE, DEBUG, QUEUE, STORE
-from clew.cli.safe_text import say
+from clew.cli.safe_text import inert, say
 from clew.cli.store_option import existing, shared_location
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
+from clew.support.short_text import one_line
+from clew.workers import WorkerEvent
 
 EPILOG: Final = """\b
 Examples:
@@ -117,7 +119,16 @@ async def _serve(serve_it: Any, config: Any, location: str) -> int:
         what = ", ".join(config.agents) or "the runs of the store"
         say(f"clew: serving {what}: {link}", err=True)
 
+    def on_event(event: WorkerEvent) -> None:
+        if event.what == "taken":
+            working.add(event.run_id)
+        else:
+            working.discard(event.run_id)
+        if event.what in {"failed", "refused", "lost"}:
+            text = one_line(inert(event.text))
+            say(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)
+
     async def work(leaving: anyio.Event) -> None:
-        await serve_it(config, leaving=leaving, on_ready=on_ready)
+        await serve_it(config, leaving=leaving, on_ready=on_ready, on_event=on_event)
 
     return ANSWERED if await finish_on_signals(work, working) else INTERRUPTED

@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from clew import ConfigError
 from clew.concurrency.tasks import one_error
+from clew.workers import OnWorkerEvent
 from clew_serve.access.gate import TOKEN
 from clew_serve.access.users import User, new_token
 from clew_serve.application import gate
@@ -93,18 +94,20 @@ async def serve(
     *,
     leaving: anyio.Event | None = None,
     on_ready: Callable[[str], None] | None = None,
+    on_event: OnWorkerEvent | None = None,
 ) -> None:
     """Serve until `leaving` is set or it is cancelled; each run then finishes its step.
 
     `on_ready` is called with the address once requests are answered; without `config.users` it has
-    the new token of the one admin in it. Needs asyncio. Raises `ConfigError` where it cannot
-    listen, or an agent cannot be made, and `StoreError`.
+    the new token of the one admin in it. `on_event` is told what the worker here does. Needs
+    asyncio. Raises `ConfigError` where it cannot listen, or an agent cannot be made, and
+    `StoreError`.
     """
     leaving = leaving or anyio.Event()
     users: Sequence[User] = config.users or (User(token=new_token()),)
     with listening_at(config) as bound:
         port: int = bound.getsockname()[1]
-        async with open_service(replace(config, port=port), leaving) as service:
+        async with open_service(replace(config, port=port), leaving, on_event) as service:
             address = f"http://{_in_address(config.host)}:{port}/"
             link = address if config.users else f"{address}?{TOKEN}={users[0].token}"
 

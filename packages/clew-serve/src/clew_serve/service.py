@@ -9,6 +9,7 @@ import anyio
 
 from clew.interfaces import Store
 from clew.stores import store_at
+from clew.workers import OnWorkerEvent
 from clew_serve.agents import ServedAgent, load_agents
 from clew_serve.config import ServeConfig
 from clew_serve.metrics import Counts
@@ -35,16 +36,18 @@ class Service:
 
 @asynccontextmanager
 async def open_service(
-    config: ServeConfig, leaving: anyio.Event | None = None
+    config: ServeConfig,
+    leaving: anyio.Event | None = None,
+    on_event: OnWorkerEvent | None = None,
 ) -> AsyncGenerator[Service]:
     """Open the store and the agents, and execute runs, as long as the context lasts.
 
-    At its end each run finishes its step. Raises `ConfigError` for an agent that cannot be made,
-    `StoreError` for a store that cannot be opened.
+    `on_event` is told what the worker here does. At the end each run finishes its step. Raises
+    `ConfigError` for an agent that cannot be made, `StoreError` for a store that cannot be opened.
     """
     leaving = leaving or anyio.Event()
     async with store_at(config.store) as store:
         await store.runs(1)  # a store that cannot be read is told now, in a line
         agents = await load_agents(config.agents)
-        async with working(config, store, agents, leaving) as work:
+        async with working(config, store, agents, leaving, on_event) as work:
             yield Service(config, store, agents, work, leaving)

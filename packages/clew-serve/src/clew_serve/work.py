@@ -37,6 +37,8 @@ class Work:
     works: bool
     store: Store
     accept_change: bool = False
+    told: OnWorkerEvent | None = None
+    """Who is told of the worker's events too."""
     alive: bool = True
     in_hand: set[str] = field(default_factory=set[str])
     failures: dict[str, str] = field(default_factory=dict[str, str])
@@ -44,6 +46,8 @@ class Work:
 
     def on_event(self, event: WorkerEvent) -> None:
         """Note what the worker did."""
+        if self.told is not None:
+            self.told(event)
         self.alive = self.alive or event.what == "serving"
         if event.what == "taken":
             self.in_hand.add(event.run_id)
@@ -71,10 +75,14 @@ class Work:
 
 @asynccontextmanager
 async def working(
-    config: ServeConfig, store: Store, agents: Mapping[str, ServedAgent], leaving: anyio.Event
+    config: ServeConfig,
+    store: Store,
+    agents: Mapping[str, ServedAgent],
+    leaving: anyio.Event,
+    on_event: OnWorkerEvent | None = None,
 ) -> AsyncGenerator[Work]:
     """Execute the runs of the queue in the context; at its end each finishes its step."""
-    made = Work(config.works, store, config.accept_change)
+    made = Work(config.works, store, config.accept_change, on_event)
     if not config.works:
         yield made
         return
@@ -99,10 +107,9 @@ async def working(
 
 async def _work(config: WorkerConfig, made: Work, leaving: anyio.Event) -> None:
     """Be a worker until the end; a store that fails is tried again, and the server not ready."""
-    on_event: OnWorkerEvent = made.on_event
     while not leaving.is_set():
         try:
-            await work(config, on_event=on_event, leaving=leaving)
+            await work(config, on_event=made.on_event, leaving=leaving)
         except StoreError as error:
             made.alive = False
             LOG.error("the server's worker ended, and begins anew: %s", error)  # noqa: TRY400 - its message says what to do

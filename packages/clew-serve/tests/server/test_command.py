@@ -36,6 +36,19 @@ def test_it_prints_a_link_serves_and_ends_at_a_signal() -> None:
     assert (process.returncode, out, err) == (0, "", line)
 
 
+def test_a_run_that_cannot_go_on_is_told_in_a_line_and_the_server_goes_on() -> None:
+    Path("greeting.py").write_text(AGENT.replace('finish("Hello.")', ""))
+    process = begin("serve", "greeting:greeter", "--port", "0", "--store", "runs.sqlite")
+    until_told(process, "\n")
+    url, _, token = process.trajectory(2).rpartition(" ")[2].strip().partition("?token=")
+    signed, new = {"authorization": f"Bearer {token}"}, {"agent": "greeter", "question": "Hello?"}
+    run = httpx2.post(f"{url}api/runs", json=new, headers=signed, timeout=PATIENCE).json()["run_id"]
+    until_told(process, f"clew: run {run} failed: ")
+    assert httpx2.get(f"{url}readyz", headers=signed, timeout=PATIENCE).text == "ok\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
