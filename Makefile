@@ -162,7 +162,7 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); echo 'this Python has no venv (on Debian: apt install python3-venv)' >&2; exit 1; }
 
 CLEW := packages/clew[documents]
-ALL  := packages/clew[anthropic,documents,embeddings,google,openai,otel,pydantic] packages/clew-evals[reports] packages/clew-strategies packages/clew-mcp packages/clew-web packages/clew-code packages/clew-cluster[dbos,postgres,ray] packages/clew-local packages/clew-serve packages/clew-acp packages/clew-testing
+ALL  := packages/clew[anthropic,documents,embeddings,google,openai,otel,pydantic] packages/clew-evals[reports] packages/clew-strategies packages/clew-mcp packages/clew-web packages/clew-code packages/clew-cluster[dbos,postgres,ray,temporal] packages/clew-local packages/clew-serve packages/clew-acp packages/clew-testing
 
 $(VENV)/.core: wanted = $(CLEW)
 $(VENV)/.local: wanted = packages/clew[documents] packages/clew-local

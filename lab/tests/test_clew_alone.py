@@ -78,6 +78,7 @@ def test_its_tests_pass_without_the_others(alone: Path, folder: str) -> None:
     [
         ("worker --driver dbos", "the driver dbos", "clew-cluster[dbos]"),
         ("worker --driver ray", "the driver ray", "clew-cluster[ray]"),
+        ("worker --driver temporal", "the driver temporal", "clew-cluster[temporal]"),
         ("runs --store postgres://h/d", "postgres", "clew-cluster[postgres]"),
         ("ask Why? --model offline --workspace .", "--workspace", "clew-code"),
         ("ask Why? --model offline --mcp x=y", "--mcp", "clew-mcp"),

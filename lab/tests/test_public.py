@@ -53,6 +53,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew_cluster.postgres": ("psycopg", "postgres"),
     "clew_cluster.dbos": ("dbos", "dbos"),
     "clew_cluster.ray": ("ray", "ray"),
+    "clew_cluster.temporal": ("temporalio", "temporal"),
 }
 OF_DEPENDENCIES = {  # what an extra of clew brings, and what another package of clew requires too
     "clew_acp": ["opentelemetry"],  # its API, which the SDK uses where it is installed

@@ -65,7 +65,7 @@ BY_NAME = {  # who may import a module whose name is data
 LONG: dict[str, str] = {}  # functions over 50 lines, with the reason
 PROVIDERS = {
     "anthropic", "dbos", "google", "httpx", "httpx2", "mcp", "openai", "opentelemetry", "psycopg",
-    "pydantic", "ray",
+    "pydantic", "ray", "temporalio",
 }  # fmt: skip
 
 

@@ -1,15 +1,11 @@
 """The DBOS driver: real workers on a real PostgreSQL, killed, frozen, drained and replaced."""
 
 import base64
-import json
 import os
 import pickle
 import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -33,8 +29,8 @@ from clew_cluster.dbos import version_of
 from clew_cluster.dbos.dbos_queue import Tickets, dbos_database_of
 from clew_cluster.postgres.store import PostgresStore
 from clew_mcp import mcp_tools
-from tests import warm
-from tests.cluster.dbos_program import agent_of
+from tests.cluster.worker_processes import working as working_with
+from tests.cluster.worker_program import agent_of
 from tests.core.scenarios import Ledger
 from tests.mcp.servers import plain_server
 from tests.patience import PATIENCE
@@ -49,7 +45,6 @@ def look() -> str:
     return "nothing"
 
 
-PATH = os.pathsep.join(sys.path)  # the tests of each package are a part of `tests`
 ASYNCIO = pytest.mark.parametrize("anyio_backend", ["asyncio"], scope="module")
 
 
@@ -78,59 +73,7 @@ async def store(postgres_server: Server, set_up: str) -> AsyncGenerator[Postgres
     await opened.close()
 
 
-@dataclass
-class Worker:
-    """A worker's process: what it is told, and what it tells."""
-
-    process: warm.Process
-    orders: int
-    news: anyio.abc.ObjectReceiveStream[WorkerEvent]
-
-    def tell(self, order: str) -> None:
-        os.write(self.orders, f"{order}\n".encode())
-
-    async def hear(self, *wanted: str) -> Counter[str]:
-        """Wait until each of these was told as often as it stands here; give their runs."""
-        left, runs = Counter(wanted), Counter[str]()
-        while left.total():
-            news = await self.news.receive()
-            for word in (news.what, news.text):
-                if left[word]:
-                    left[word] -= 1
-                    runs[news.run_id] += 1
-        return runs
-
-
-@asynccontextmanager
-async def working(store: str, folder: Path, **orders: Any) -> AsyncGenerator[Worker]:
-    """A worker in a process of its own, which is ended with the context."""
-    said = json.dumps({"store": store, "folder": str(folder), **orders})
-    theirs_in, mine_in = os.pipe()
-    mine_out, theirs_out = os.pipe()
-    process = warm.Process(
-        ["-m", "tests.cluster.dbos_program", said], os.environ | {"PYTHONPATH": PATH},
-        stdin=theirs_in, stdout=theirs_out,
-    )  # fmt: skip
-    os.close(theirs_in)
-    os.close(theirs_out)
-    send, receive = anyio.create_memory_object_stream[WorkerEvent](1000)
-
-    async def listen() -> None:
-        with os.fdopen(mine_out) as lines, send:
-            while line := await anyio.to_thread.run_sync(lines.readline, abandon_on_cancel=True):
-                send.send_nowait(WorkerEvent(*json.loads(line)))
-
-    with receive:
-        async with anyio.create_task_group() as together:
-            together.start_soon(listen)
-            try:
-                with anyio.fail_after(PATIENCE):
-                    yield Worker(process, mine_in, receive)
-            finally:
-                process.kill()
-                process.wait(PATIENCE)
-                sys.stderr.write(process.said[2])  # is shown if the test fails
-                os.close(mine_in)
+working = partial(working_with, "dbos")
 
 
 async def begun(store: PostgresStore, agent: Agent, times: int = 1) -> list[str]:

@@ -4,7 +4,8 @@ from clew.support.extras import missing_extra
 
 try:
     from clew_cluster.dbos.dbos_queue import NotSetUpError
-    from clew_cluster.dbos.driver import DbosDriver, serve, version_of
+    from clew_cluster.dbos.driver import DbosDriver, serve
+    from clew_cluster.versions import version_of
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "dbos", "clew-cluster") from missing
 

@@ -6,23 +6,22 @@ step of a run is a step of DBOS, whose workflow is `carry` and nothing more. asy
 """
 
 import functools
-import hashlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
-from clew import Agent, ConfigError
+from clew import ConfigError
 from clew.stores import store_at
 from clew.support.settings import check_fields
 from clew.tools import resources
 from clew.workers import OnWorkerEvent, WorkerConfig
-from clew.workers.agents import KnownAgents, agents_for
+from clew.workers.agents import agents_for
 from clew_cluster.dbos.dbos_queue import (
     APPLICATION,
     WORKFLOW,
@@ -33,6 +32,7 @@ from clew_cluster.dbos.dbos_queue import (
 )
 from clew_cluster.dbos.worker import DbosWorker
 from clew_cluster.postgres.store import PostgresStore
+from clew_cluster.versions import version_of_worker
 
 POLL: Final = 0.1
 """Seconds between two questions of DBOS whether a ticket waits."""
@@ -41,16 +41,6 @@ _LONG: Final = 86_400  # seconds that a step may take when a worker leaves
 
 _LOG: Final = logging.getLogger("dbos")
 _LOG.addHandler(logging.NullHandler())  # or DBOS would write to the terminal by itself
-
-
-def version_of(agents: Iterable[Agent[Any]], *, recorded: bool = False) -> str:
-    """The version of a worker with these agents: the same for all workers with the same agents.
-
-    `recorded` says that it also builds agents from records.
-    """
-    prints = sorted(agent.spec.fingerprint for agent in agents)
-    digest = hashlib.blake2b(" ".join(prints).encode(), digest_size=6).hexdigest()
-    return "+".join(([digest] if prints else []) + (["any"] if recorded else [])) or "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +69,7 @@ class DbosDriver:
             if not isinstance(store, PostgresStore):
                 message = "the dbos driver works on PostgreSQL: name a store at postgresql://…"
                 raise ConfigError(message)
-            configured = agents.configured.values() if isinstance(agents, KnownAgents) else ()
-            version = self.version or version_of(configured, recorded=not config.only)
+            version = self.version or version_of_worker(agents, only=config.only)
             database = dbos_database_of(store.address)
             async with Tickets(database, config.queue) as tickets, resources() as held:
                 worker = DbosWorker(

@@ -8,7 +8,7 @@ from typing import Final
 
 PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "clew-acp": {"clew.commands": "acp"},
-    "clew-cluster": {"clew.stores": "postgres postgresql", "clew.workers": "dbos ray"},
+    "clew-cluster": {"clew.stores": "postgres postgresql", "clew.workers": "dbos ray temporal"},
     "clew-code": {
         "clew.codecs": "code",
         "clew.doctor": "sandbox",
@@ -40,6 +40,7 @@ EXTRAS: Final[Mapping[tuple[str, str], str]] = {
     ("clew.stores", "postgresql"): "postgres",
     ("clew.workers", "dbos"): "dbos",
     ("clew.workers", "ray"): "ray",
+    ("clew.workers", "temporal"): "temporal",
 }
 """The extra of its package that a name of a group needs, of those that need one."""
 

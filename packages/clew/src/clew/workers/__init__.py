@@ -1,8 +1,8 @@
 """Workers: processes that execute the runs of a queue.
 
 `work` is a worker, and `WorkerConfig` configures it. Its driver executes the runs: this process,
-DBOS, or Ray. A driver keeps no log of its own, because the records contain everything. So a driver
-that is killed, or replaced by another kind, continues from them.
+DBOS, Ray or Temporal. A driver keeps no log of its own, because the records contain everything. So
+a driver that is killed, or replaced by another kind, continues from them.
 """
 
 from clew.agent.broken_runs import is_set_aside

@@ -1,8 +1,8 @@
-"""A worker process of the DBOS driver, told by its input what to do, telling what it does.
+"""A worker process of a driver, told by its input what to do, telling what it does.
 
-Its argument is a JSON object: the address of the `store`, the `folder` of the ledger, and what else
-its `WorkerConfig` says. With `hold`, every run waits in its second and fourth step until "go" is
-read; "leave" ends the worker after the steps at hand. Each piece of news is a line.
+Its argument is a JSON object: the address of the `store`, the `driver`, the `folder` of the ledger,
+and what else its `WorkerConfig` says. With `hold`, every run waits in its second and fourth step
+until "go" is read; "leave" ends the worker after the steps at hand. Each piece of news is a line.
 """
 
 import json
@@ -13,12 +13,11 @@ from typing import Any
 
 import anyio
 
-from clew import Agent, Tool
+from clew import Agent, Tool, open_store
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew.tools import Attempts
 from clew.workers import WorkerConfig, WorkerEvent, work
-from clew_cluster.postgres.store import PostgresStore
 from tests.core.scenarios import Ledger
 
 NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -69,7 +68,7 @@ def told(news: WorkerEvent) -> None:
 async def main() -> None:
     """Serve as the argument says."""
     said = json.loads(sys.argv[1])
-    store, folder = PostgresStore(said.pop("store")), Path(said.pop("folder"))
+    store, folder = open_store(said.pop("store")), Path(said.pop("folder"))
     gate = anyio.Event() if said.pop("hold", False) else None
     agent, leaving = agent_of(folder, gate=gate), anyio.Event()
 
@@ -87,7 +86,7 @@ async def main() -> None:
     async with anyio.create_task_group() as together:
         together.start_soon(listen)
         try:
-            config = WorkerConfig(store=store, agents=[agent], only=True, driver="dbos", **said)
+            config = WorkerConfig(store=store, agents=[agent], only=True, **said)
             await work(config, on_event=told, leaving=leaving)
         except ConfigError as error:
             told(WorkerEvent("failed", text=str(error)))
