@@ -26,6 +26,13 @@ Block: TypeAlias = (
 ReadFile: TypeAlias = Callable[[Path], Awaitable[str | None]]
 """The text of a file as the editor has it, with what is not saved; None where it does not tell."""
 
+
+async def reads_nothing(path: Path) -> str | None:
+    """What an editor tells that shows no files."""
+    del path
+    return None
+
+
 _PIXEL: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )

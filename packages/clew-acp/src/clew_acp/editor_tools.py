@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from acp import RequestError, schema
 
-from clew import Agent, Tool, ToolError, Trajectory, tool
+from clew import Agent, RunContext, Tool, ToolError, Trajectory, tool
 from clew.interfaces import Json
 from clew.tools import Attempts
 from clew_acp.turn import Editor
@@ -90,18 +90,20 @@ def editor_tools(
     return tuple(tools[name] for name in NAMES if offers[name])
 
 
-def is_same_but_for_editor(agent: Agent[Any], record: Trajectory) -> bool:
-    """Whether a record's agent is this one, but for the tools of the editor that it had."""
-    old = record.spec or record.started.spec
-    tools = {name: it for name, it in old.tools.items() if name not in NAMES}
-    new = agent.spec
-    same = (old.model, old.prompt, old.params, old.codec) == (
-        new.model,
-        new.prompt,
-        new.params,
-        new.codec,
+def offered_before(record: Trajectory) -> schema.ClientCapabilities:
+    """What the client of a record offered, by the tools that its agent had."""
+    tools = (record.spec or record.started.spec).tools
+    files = schema.FileSystemCapabilities(
+        read_text_file=READ in tools, write_text_file=WRITE in tools
     )
-    return same and tools == new.tools and old.parts == new.parts
+    return schema.ClientCapabilities(fs=files, terminal=RUN in tools)
+
+
+def is_agent_of(agent: Agent[Any], record: Trajectory) -> bool:
+    """Whether a record's agent is this one."""
+    old, new = record.spec or record.started.spec, agent.spec
+    same = (old.model, old.codec, old.prompt) == (new.model, new.codec, new.prompt)
+    return same and (old.params, old.tools, old.parts) == (new.params, new.tools, new.parts)
 
 
 class _Files:
@@ -184,7 +186,9 @@ class _Files:
         """The tool that runs a program; a person approves each."""
 
         @tool(name=RUN, effect="unsafe", timeout=_PATIENCE, approve="runs a program in the editor")
-        async def editor_run(command: str, args: list[str] | None = None) -> dict[str, Json]:
+        async def editor_run(  # noqa: D417 - no model is told of the context
+            command: str, ctx: RunContext, args: list[str] | None = None
+        ) -> dict[str, Json]:
             """Run a program in a terminal of the editor, in the session's folder.
 
             Args:
@@ -198,6 +202,11 @@ class _Files:
                 )  # fmt: skip
             except RequestError as error:
                 raise ToolError(f"the editor did not run {command}: {error}") from error
+            terminal = schema.TerminalToolCallContent(type="terminal", terminal_id=made.terminal_id)
+            update = schema.ToolCallProgress(
+                session_update="tool_call_update", tool_call_id=ctx.key, content=[terminal]
+            )
+            await self._client.session_update(self._session, update)
             return await self._ended(made.terminal_id)
 
         return editor_run

@@ -12,6 +12,7 @@ from acp import schema
 from clew import PendingApproval
 from clew.guards import describe_origin
 from clew.interfaces import Action
+from clew.toolbox import ASK_PERSON
 from clew_acp.safe_text import as_json, fenced, visible
 from clew_acp.tool_calls import CallView, Content, text_content
 
@@ -32,10 +33,14 @@ def options(approval: PendingApproval) -> list[schema.PermissionOption]:
     ]
 
 
-def held_call(approval: PendingApproval, folder: Path) -> schema.ToolCallUpdate:
-    """The call as a person is asked about it: with the reason, and where its arguments are from."""
+def call_view(approval: PendingApproval, folder: Path) -> CallView:
+    """The held call as an editor shows it."""
     action = Action(approval.tool, approval.args)
-    view = CallView(f"{approval.run_id}:{approval.call}", action, folder)
+    return CallView(f"{approval.run_id}:{approval.call}", action, folder)
+
+
+def held_call(approval: PendingApproval, view: CallView) -> schema.ToolCallUpdate:
+    """The call as a person is asked about it: with the reason, and where its arguments are from."""
     content: list[Content] = [*view.edit(), text_content(fenced("\n".join(_reasons(approval))))]
     return schema.ToolCallUpdate(
         tool_call_id=view.id, title=view.title, kind=view.kind, status="pending",
@@ -56,12 +61,20 @@ def _reasons(approval: PendingApproval) -> Iterator[str]:
 
 def waits_for(approval: PendingApproval, store_location: str) -> str:
     """What to do about a held call that an editor has no form for."""
+    if is_question(approval):
+        return f"\n\n{visible(str(approval.args.get('question', '')))}\n"
     verb = "answer" if approval.wants == "result" else "approve"
     where = f" --store {store_location}" if store_location else ""
     lines = fenced(f"{approval.why}\nclew {verb} {approval.id}{where}")
     return f"\n\n{visible(approval.tool)} waits:\n{lines}\n"
 
 
+def is_question(approval: PendingApproval) -> bool:
+    """Whether the model asks a person something: the next prompt answers it."""
+    return approval.tool == ASK_PERSON
+
+
 def is_permission(approval: PendingApproval) -> bool:
     """Whether allowing or refusing is all that a held call waits for."""
-    return approval.wants != "result" and approval.asks is None
+    simple = approval.wants != "result" and approval.asks is None
+    return simple and not is_question(approval)

@@ -16,8 +16,8 @@ from clew import Agent, ClewError, ConfigError, Question, Trajectory, read
 from clew.conversations import check_question
 from clew.interfaces import Json, Store
 from clew.stores import RunNotFoundError, Where, store_at, without_password
-from clew_acp.content import Block, ReadFile, question_of, takes
-from clew_acp.editor_tools import EditorClient, editor_tools, is_same_but_for_editor
+from clew_acp.content import Block, ReadFile, question_of, reads_nothing, takes
+from clew_acp.editor_tools import EditorClient, editor_tools, is_agent_of, offered_before
 from clew_acp.sessions import Session, Sessions
 from clew_acp.stops import stop_reason, usage
 from clew_acp.transport import LineTransport, own_stdio
@@ -47,7 +47,7 @@ async def one_line_errors() -> AsyncGenerator[None]:
         raise RequestError(-32002, str(error)) from error
     except ConfigError as error:
         raise RequestError(-32602, str(error)) from error
-    except ClewError as error:
+    except (ClewError, ConnectionError) as error:
         raise RequestError(-32603, str(error)) from error
 
 
@@ -83,9 +83,18 @@ class AcpAgent:
     def _agent_of(
         self, session_id: str, folders: Sequence[Path], record: Trajectory | None
     ) -> tuple[Agent[Any], bool]:
-        tools = editor_tools(self.client, session_id, folders, self._capabilities)
-        agent = self.agent.replace(tools=(*self.agent.tools, *tools)) if tools else self.agent
-        return agent, record is not None and is_same_but_for_editor(self.agent, record)
+        """The agent with the tools of the editor, and whether that is all that has changed."""
+
+        def equipped(can: schema.ClientCapabilities) -> Agent[Any]:
+            tools = editor_tools(self.client, session_id, folders, can)
+            if not tools:
+                return self.agent
+            return self.agent.replace(tools=(*self.agent.tools, *tools))
+
+        agent = equipped(self._capabilities)
+        if record is None:
+            return agent, False
+        return agent, is_agent_of(equipped(offered_before(record)), record)
 
     async def initialize(
         self,
@@ -188,9 +197,10 @@ class AcpAgent:
 
     async def cancel(self, session_id: str) -> None:
         """End the turn of a session; what has begun is seen to its end."""
-        async with one_line_errors():
-            turn = self._sessions.get(session_id).turn
-        if turn is not None:
+        turn = self._sessions.turn_of(session_id)
+        if turn is None:
+            LOG.info("nothing is under way in session %s that could be cancelled", session_id[:100])
+        else:
             turn.cancel()
 
     async def prompt(self, session_id: str, prompt: list[Block]) -> schema.PromptResponse:
@@ -201,24 +211,30 @@ class AcpAgent:
                 return await self._turn(session, prompt)
 
     async def _turn(self, session: Session, prompt: list[Block]) -> schema.PromptResponse:
+        turn = session.turn = Turn(
+            self.client, session.updates, self.store, session.folder, self.store_location,
+            self._name, self._reader(session),
+        )  # fmt: skip
+        try:
+            return await self._run(session, turn, prompt)
+        finally:
+            session.turn = None
+
+    async def _run(
+        self, session: Session, turn: Turn, prompt: list[Block]
+    ) -> schema.PromptResponse:
         texts = [block.text for block in prompt if isinstance(block, schema.TextContentBlock)]
         question: Question = ""
         if not session.begun or texts != [CONTINUE] or len(prompt) > 1:
             question = await question_of(prompt, session.folders, self._reader(session))
             check_question(session.agent, question)
-        turn = Turn(
-            self.client, session.updates, self.store, session.folder, self.store_location,
-            self._name,
-        )  # fmt: skip
-        session.turn = turn
+        if turn.cancelled:  # before anything of it was on record
+            return schema.PromptResponse(stop_reason="cancelled")
         forks = session.parent is not None and not session.begun
-        try:
-            opening, say = self._sessions.open(session, question)
-            async with opening as opened:
-                session.begun = True
-                result = await turn.run(opened, say, silently=forks)
-        finally:
-            session.turn = None
+        opening, say = self._sessions.open(session, question)
+        async with opening as opened:
+            session.begun = True
+            result = await turn.run(opened, say, silently=forks)
         return schema.PromptResponse(stop_reason=stop_reason(result), usage=usage(result))
 
     def _reader(self, session: Session) -> ReadFile:
@@ -227,7 +243,7 @@ class AcpAgent:
 
         async def read_file(path: Path) -> str | None:
             if fs is None or not fs.read_text_file:
-                return None
+                return await reads_nothing(path)
             try:
                 came = await self.client.read_text_file(session_id=session.id, path=str(path))
             except RequestError:

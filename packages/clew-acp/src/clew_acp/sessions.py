@@ -81,6 +81,11 @@ class Sessions:
             raise ConfigError(message)
         return session
 
+    def turn_of(self, session_id: str) -> Turn | None:
+        """What is under way in a session, if it is open."""
+        session = self._open.get(session_id)
+        return None if session is None else session.turn
+
     async def close(self, session_id: str) -> None:
         """End the turn of a session, and forget it; its run stays."""
         session = self.get(session_id)

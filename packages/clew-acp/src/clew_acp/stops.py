@@ -1,22 +1,17 @@
 """Why a turn ended, in the words of the protocol."""
 
-from typing import Any, Final
+from typing import Any
 
 from acp import schema
 
 from clew import Result
-
-_BOUNDS: Final[dict[str, schema.StopReason]] = {
-    "tokens": "max_tokens", "grant_tokens": "max_tokens",
-}  # fmt: skip
-"""All other limits of a run end its turn as one that made too many requests."""
 
 
 def stop_reason(result: Result[Any]) -> schema.StopReason:
     """The reason for a result. One that failed, or waits for somebody, ends the turn with words."""
     match result.status:
         case "bound":
-            return _BOUNDS.get(result.limit, "max_turn_requests")
+            return "max_tokens" if result.limit == "tokens" else "max_turn_requests"
         case "refused":
             return "refusal"
         case "interrupted":

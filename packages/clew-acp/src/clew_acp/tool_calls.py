@@ -37,6 +37,8 @@ class CallView:
     id: str
     action: Action
     folder: Path
+    old_text: str | None = None
+    """What a file had before that the call writes anew, if that is known."""
 
     @property
     def title(self) -> str:
@@ -71,13 +73,20 @@ class CallView:
         new = args.get("new_text", args.get("content"))
         if self.kind != "edit" or path is None or not isinstance(new, str):
             return []
-        old = args.get("old_text")
+        old = args.get("old_text", self.old_text)
         known = old[:_LONGEST] if isinstance(old, str) else None
         return [
             schema.FileEditToolCallContent(
                 type="diff", path=path, old_text=known, new_text=new[:_LONGEST]
             )
         ]
+
+    @property
+    def overwritten(self) -> Path | None:
+        """The file whose text the call puts another in the place of."""
+        path, args = self._path(), self.action.args
+        writes = self.kind == "edit" and path is not None and "old_text" not in args
+        return Path(path) if writes and path is not None and "content" in args else None
 
     def ended(self, result: Observation) -> schema.ToolCallProgress:
         """What came of it."""

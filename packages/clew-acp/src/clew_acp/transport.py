@@ -42,7 +42,7 @@ class LineTransport:
             if not line.strip():
                 continue
             try:
-                message = json.loads(line)
+                message = json.loads(line.decode())
             except (ValueError, RecursionError) as error:
                 await self._refuse(_PARSE_ERROR, f"Parse error: {error}"[:200])
                 continue

@@ -1,18 +1,29 @@
 """One prompt: the run goes on, what happens is told, and a person is asked, until it stops."""
 
+import contextlib
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import anyio
-from acp import schema
+from acp import RequestError, schema
 
 from clew import Entry, OpenRun, PendingApproval, Question, Result, Stream, cancel, rule
+from clew.agent.approvals import pending_in
 from clew.interfaces import Store
-from clew_acp.permissions import ALLOW, held_call, is_permission, options, waits_for
+from clew_acp.content import ReadFile, reads_nothing
+from clew_acp.permissions import (
+    ALLOW,
+    call_view,
+    held_call,
+    is_permission,
+    is_question,
+    options,
+    waits_for,
+)
 from clew_acp.updates import Update, Updates, message
 
 _WHY: Final = "cancelled in the editor"
@@ -45,6 +56,7 @@ class Turn:
     folder: Path
     store_location: str = ""
     by: str = "editor"
+    read_file: ReadFile = reads_nothing
     cancelled: bool = False
     _scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _asked: set[str] = field(default_factory=set[str])
@@ -67,13 +79,15 @@ class Turn:
         await self._tell_rest(opened, silently=silently)
         result: Result[Any] | None = None
         with self._scope:
+            if say and await self._answers(opened, say):
+                say = ""
             result = await self._go_on(opened, say, request if say else "")
             while result.status == "held" and await self._rule(result.pending_approvals):
                 result = await self._go_on(opened)
         if result is None or (self.cancelled and result.status == "held"):
             result = await self._end(opened)
         for approval in result.pending_approvals:
-            await self._tell(message(waits_for(approval, self.store_location)))
+            await self._tell([message(waits_for(approval, self.store_location))])
         return result
 
     async def _go_on(
@@ -81,6 +95,18 @@ class Turn:
     ) -> Result[Any]:
         async with self._telling(opened):
             return await opened.go_on(say, request=request)
+
+    async def _answers(self, opened: OpenRun[Any], say: Question) -> bool:
+        """Whether the words answer the question that the run waits with: then they are its ruling.
+
+        Nothing is a question to a person but a call of `ask_person` that waits alone.
+        """
+        waiting = await pending_in(self.store, opened.record)
+        if len(waiting) != 1 or not is_question(waiting[0]) or not isinstance(say, str):
+            return False
+        args = {**waiting[0].args, "answer": say}
+        await rule(waiting[0].id, allow=True, args=args, by=self.by, store=self.store)
+        return True
 
     async def _end(self, opened: OpenRun[Any]) -> Result[Any]:
         """Close what is pending, and stop: later words go on from there."""
@@ -92,17 +118,29 @@ class Turn:
         new = [each for each in approvals if is_permission(each) and each.id not in self._asked]
         for each in new:
             self._asked.add(each.id)
-            chosen = await self.editor.request_permission(
-                self.updates.run_id, held_call(each, self.folder), options(each)
-            )
-            outcome = chosen.outcome
-            if not isinstance(outcome, schema.AllowedOutcome):
-                self.cancel()
-                await anyio.lowlevel.checkpoint()  # ends the scope
+            allow = await self._permission(each)
+            if allow is None:
+                new = [one for one in new if one is not each]
             else:
-                allow = outcome.option_id == ALLOW
                 await rule(each.id, allow=allow, by=self.by, store=self.store)
         return bool(new)
+
+    async def _permission(self, approval: PendingApproval) -> bool | None:
+        """What a person says of a held call; None where the client cannot ask."""
+        view = call_view(approval, self.folder)
+        if (path := view.overwritten) is not None:
+            view = self.updates.compare(view, await self.read_file(path))
+        try:
+            chosen = await self.editor.request_permission(
+                self.updates.run_id, held_call(approval, view), options(approval)
+            )
+        except RequestError:
+            return None  # it is told below what waits, and how to rule on it
+        if isinstance(chosen.outcome, schema.AllowedOutcome):
+            return chosen.outcome.option_id == ALLOW
+        self.cancel()
+        await anyio.lowlevel.checkpoint()  # ends the scope
+        return None
 
     @asynccontextmanager
     async def _telling(self, opened: OpenRun[Any]) -> AsyncGenerator[None]:
@@ -124,17 +162,18 @@ class Turn:
 
     async def _follow(self, items: Stream[Any], scope: anyio.CancelScope) -> None:
         async for item in items:
-            for update in self.updates.of(item):
-                await self._tell(update)
+            await self._tell(self.updates.of(item))
             if isinstance(item, Entry) and item.seq == self._last:
                 scope.cancel()
 
     async def _tell_rest(self, opened: OpenRun[Any], *, silently: bool = False) -> None:
         """Tell what the record has, and the client was not told."""
         for entry in opened.record.entries[len(self.updates.record) :]:
-            for update in self.updates.of(entry):
-                if not silently:
-                    await self._tell(update)
+            await self._tell(self.updates.of(entry), silently=silently)
 
-    async def _tell(self, update: Update) -> None:
-        await self.editor.session_update(self.updates.run_id, update)
+    async def _tell(self, updates: Iterable[Update], *, silently: bool = False) -> None:
+        """Tell all of these, whoever cancels the turn meanwhile; a client that left hears none."""
+        with anyio.CancelScope(shield=True), contextlib.suppress(ConnectionError):
+            for update in updates:
+                if not silently:
+                    await self.editor.session_update(self.updates.run_id, update)

@@ -1,6 +1,7 @@
 """What happens in a run, item by item, as updates of a session."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -69,6 +70,11 @@ class Updates:
                 self._answer.withdraw()
             case _:
                 yield from self._of_live_call(item, self.run_id)
+
+    def compare(self, view: CallView, text: str | None) -> CallView:
+        """A call that puts a text in the place of this one, and the difference that it makes."""
+        self._views[view.id] = replace(view, old_text=text)
+        return self._views[view.id]
 
     def _of_live_call(self, item: object, run_id: str) -> Iterator[Update]:
         match item:

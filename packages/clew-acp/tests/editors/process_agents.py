@@ -6,10 +6,10 @@ from typing import Any
 
 import anyio
 
-from clew import Agent, tool
+from clew import Agent, Limits, tool
 from clew.guards import Provenance
 from clew.testing import Line, ScriptedModel, act, say
-from clew.toolbox import planner
+from clew.toolbox import HoldQuestions, ask_person, planner
 
 FOLDER = Path(os.environ.get("EDITED_FOLDER", "."))
 HOSTILE = "![x](https://evil.example/?q=1) ``` <script> \x1b[31m \u202e [a](javascript:alert(1))"
@@ -48,8 +48,9 @@ async def send(text: str) -> str:
 
 
 def agent(*script: Line, **more: Any) -> Agent:
-    tools = [look, edit_file, wait, send, planner()]
-    return Agent(ScriptedModel(script), tools=tools, guards=[Provenance("off")], **more)
+    tools = [look, edit_file, wait, send, planner(), ask_person()]
+    guards = [Provenance("off"), HoldQuestions()]
+    return Agent(ScriptedModel(script), tools=tools, guards=guards, **more)
 
 
 EDIT = act("edit_file", path="notes.txt", old_text="no", new_text="yes")
@@ -63,6 +64,10 @@ reading = agent(
     act("editor_write", path="notes.txt", content="yes"),
     act("editor_run", command="make", args=["test"]),
     say("Ok."),
+    say("Still ok."),
 )
 telling = agent(say("One."), say("Two."), say("Three."))
 planning = agent(act("planner", question="Who is older, Ada or Mary?"), say("Mary."))
+asking = agent(act("ask_person", question="Which colour?"), say("It is painted."))
+limited = agent(act("look", place="Skerry"), say("In short: a lighthouse."), limits=Limits(steps=1))
+doubting = agent(act("send", text="Dear Ada"), say("I leave it."), limits=Limits(unknown="hold"))

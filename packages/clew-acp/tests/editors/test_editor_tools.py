@@ -1,0 +1,80 @@
+"""The editor's files and terminals: tools of a session if its client has them, and else not."""
+
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+from clew import Trajectory, read
+from tests.editors.editor import FILES, Connection, Editor, connect, until
+from tests.editors.test_sessions import is_cut_off
+
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+
+
+async def record_of(folder: Path, session: str) -> Trajectory:
+    return await read(session, store=str(folder / "runs.sqlite"))
+
+
+async def test_what_is_not_saved_is_read_written_and_run(tmp_path: Path) -> None:
+    path = str(tmp_path / "notes.txt")
+    editor, bare = Editor(tmp_path, files={path: "not saved"}), Editor(tmp_path)
+    async with connect(editor, "reading", FILES) as agent:
+        session = await agent.new()
+        assert (await agent.ask(session, "Test it.")).stop_reason == "end_turn"
+        assert editor.files == {path: "yes"}
+        assert editor.programs == [["make", "test"], ["released"]]
+        assert [each.title for each in editor.asked] == ["`editor_run make`"]
+        shown = [each.get("content") or [{}] for each in editor.told("tool_call_update")]
+        assert any(each[0].get("terminal_id") == "t1" for each in shown)
+        record = await record_of(tmp_path, session)
+        results = [call.observation for call in record.calls[:3]]
+        assert [each.text if each else "" for each in results][:2] == ["not saved", "written"]
+    assert not Path(path).exists()
+    async with connect(bare, "reading") as agent:  # another editor goes on, without files
+        await agent.load(session)
+        assert (await agent.ask(session, "Again?")).stop_reason == "end_turn"
+        assert {*(await record_of(tmp_path, session)).spec.tools} & {"editor_read"} == set()
+        new = await agent.new()
+        await agent.ask(new, "Test it.")
+        assert bare.told("tool_call_update", new)[0]["status"] == "failed"
+        assert "editor_read" not in (await record_of(tmp_path, new)).started.spec.tools
+    assert bare.asked == []
+
+
+@pytest.mark.parametrize("name", ["sending", "doubting"])
+async def test_an_editor_that_leaves_cuts_off_no_effect(tmp_path: Path, name: str) -> None:
+    """What has begun is seen to its end; where the agent is killed, a person is asked."""
+    editor, later = Editor(tmp_path, choice="reject"), Editor(tmp_path, choice="reject")
+    async with connect(editor, name) as agent:
+        session = await agent.new()
+        async with anyio.create_task_group() as group:
+            group.start_soon(is_cut_off, agent, session)
+            await until(tmp_path / "waiting")
+            if name == "doubting":
+                agent.process.send_signal(signal.SIGKILL)
+            else:
+                group.start_soon(leave, agent)
+    record = await record_of(tmp_path, session)
+    observation = record.call("1.1").observation
+    if name == "sending":
+        assert observation is not None
+        assert observation.text == "the door is open"
+        return
+    assert observation is None
+    async with connect(later, name) as agent:
+        await agent.load(session)
+        assert (await agent.ask(session, "/continue")).stop_reason == "end_turn"
+        (asked,) = later.asked
+        assert asked.title == '`send {"text":"Dear Ada"}`'
+        assert later.words() == "I leave it."
+    assert (tmp_path / "sent").read_text("utf-8") == "Dear Ada\n"
+
+
+async def leave(agent: Connection) -> None:
+    """Close the agent's stdin, and let its call end only then."""
+    assert agent.process.stdin is not None
+    agent.process.stdin.close()
+    (agent.folder / "open").touch()
+    await agent.process.wait()
