@@ -49,7 +49,7 @@ async def send(text: str) -> str:
 
 def agent(*script: Line, **more: Any) -> Agent:
     tools = [look, edit_file, wait, send, planner(), ask_person()]
-    guards = [Provenance("off"), HoldQuestions()]
+    guards: list[Any] = [Provenance("off"), HoldQuestions()]
     return Agent(ScriptedModel(script), tools=tools, guards=guards, **more)
 
 
