@@ -262,6 +262,8 @@ class AcpAgent:
 
     async def _tell_record(self, session: Session, *, silently: bool) -> None:
         """Tell the client what the record has, or only take it for told."""
+        if not session.begun:
+            return
         for entry in (await read(session.id, store=self.store)).entries:
             for update in session.updates.of(entry):
                 if not silently:

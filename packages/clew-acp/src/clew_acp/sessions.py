@@ -72,6 +72,10 @@ class Sessions:
 
     async def load(self, session_id: str, cwd: str, more: Sequence[str]) -> Session:
         """A session of before, in whichever process. Raises `RunNotFoundError`."""
+        if (known := self._open.get(session_id)) is not None and not known.begun:
+            session = self._put(session_id, cwd, more, None)
+            session.parent = known.parent
+            return session
         return self._put(session_id, cwd, more, await self._record(session_id))
 
     def get(self, session_id: str) -> Session:
@@ -96,9 +100,12 @@ class Sessions:
 
     async def fork(self, session_id: str, cwd: str, more: Sequence[str]) -> Session:
         """A new session that has all complete steps of another; its first prompt makes the run."""
-        record = await self._record(session_id)
+        known = self._open.get(session_id)
+        parent = known.parent if known is not None and not known.begun else None
+        if known is None or known.begun:
+            parent = (session_id, complete_steps(await self._record(session_id)))
         session = self.new(cwd, more)
-        session.parent = (session_id, complete_steps(record))
+        session.parent = parent
         return session
 
     def open(

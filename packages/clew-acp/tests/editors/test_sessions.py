@@ -110,6 +110,7 @@ async def test_two_sessions_at_once_and_a_fork(tmp_path: Path) -> None:
     editor = Editor(tmp_path)
     async with connect(editor, "telling") as agent, connect(Editor(tmp_path), "telling") as other:
         one, two = await agent.new(), await agent.new()
+        await agent.load(two)  # there is nothing to tell yet
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
                 group.start_soon(agent.ask, one, "First?")
