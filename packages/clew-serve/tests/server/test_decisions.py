@@ -9,7 +9,7 @@ from clew import read, run, tool
 from clew.testing import act, finish
 from clew.toolbox import HoldQuestions, ask_person
 from clew.workers import WorkerConfig, work
-from tests.server.site import ADA, Letters, Site, agent, site, writer
+from tests.server.site import ADA, BOB, Letters, Site, agent, site, writer
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +111,7 @@ async def test_an_unknown_outcome_is_settled(done: bool) -> None:
     async with site(agents={"posting": posting}) as here:
         state = await held(here, "posting")
         (lost,) = (await here.by(ADA).get("/api/inbox"))["unknown"]
+        assert (await here.by(BOB).get("/api/inbox"))["unknown"] == []
         assert [lost["id"]] == [each["id"] for each in state["unknown"]]
         path = f"/api/settlings/{lost['id']}"
         await here.by(ADA).post(path, {"done": done, "why": "she says so"})
@@ -223,6 +224,7 @@ async def test_a_run_that_cannot_be_gone_on_with_says_why_in_the_inbox() -> None
             while not (await here.by(ADA).get("/api/inbox"))["broken"]:
                 await anyio.lowlevel.checkpoint()
         (broken,) = (await here.by(ADA).get("/api/inbox"))["broken"]
+        assert (await here.by(BOB).get("/api/inbox"))["broken"] == []
         state = await here.by(ADA).get(f"/api/runs/{run_id}")
     assert broken["run_id"] == run_id
     assert broken["why"] == state["failure"] != ""

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from clew import Limits, tool
+from clew.stores import Deletes, store_at
 from clew.testing import act, finish
 from tests.server.site import ADA, Event, Site, agent, site
 
@@ -93,6 +94,29 @@ async def test_a_reader_takes_a_run_up_where_the_server_before_left_it() -> None
         page = await here.by(ADA).get(f"/api/runs/{run}/entries?limit=1000")
     numbers = [it.data["seq"] for it in [*before, *rest] if it.kind == "Entry"]
     assert numbers == [entry["seq"] for entry in page["entries"]]
+
+
+async def test_a_run_that_is_deleted_while_it_is_watched_ends_its_streams_in_a_line() -> None:
+    here_now = anyio.Event()
+    waiting = agent([finish("Never.")])
+    async with site(agents={"waiting": waiting}, work=False) as here:  # nobody takes it up
+        run = await here.by(ADA).begin("waiting")
+        seen: list[Event] = []
+
+        async def look_on() -> None:
+            async for event in here.by(ADA).events(run):
+                seen.append(event)
+                here_now.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(look_on)
+            await here_now.wait()
+            async with store_at("runs.sqlite") as store:
+                assert isinstance(store, Deletes)
+                await store.forget(run)
+        assert (await here.by(ADA).ask("GET", f"/api/runs/{run}")).status_code == 404
+    assert (seen[-1].kind, seen[-1].id) == ("Error", "")
+    assert run in seen[-1].data["error"]
 
 
 async def test_a_reader_of_a_run_that_is_over_is_told_not_to_come_back() -> None:

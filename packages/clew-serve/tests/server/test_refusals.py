@@ -140,7 +140,7 @@ async def test_a_route_without_a_role_is_refused_whoever_asks() -> None:
     bare = Endpoint(method="GET", path="/bare", role=None, handler=tell, about="")
     from_table = RouteTable([*ENDPOINTS, bare]).find("GET", "/bare").endpoint
     assert from_table is bare
-    config = ServeConfig(store="runs.sqlite", users=[ROOT])
+    config = ServeConfig(store="runs.sqlite", users=[ROOT], agents={"writer": writer(Letters())})
     async with application(config, [bare]) as app:
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:

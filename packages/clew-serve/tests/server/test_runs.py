@@ -196,9 +196,11 @@ async def test_a_proxy_names_its_users_beside_the_token_of_an_admin_only() -> No
         ann = await here.by(ROOT).ask("POST", "/api/runs", new, **{"x-user": "ann"})
         forged = await here.by(ADA).ask("GET", "/api/runs", **{"x-user": "ben"})
         alone = await here.ask("GET", "/api/runs", **{"x-user": "ben"})
+        wrong = {"x-user": "ben", "authorization": f"Bearer {ROOT.token}x"}
+        guessed = await here.ask("GET", "/api/runs", **wrong)
         state = await here.by(ROOT).get(f"/api/runs/{ben.json()['run_id']}")
     assert (ben.status_code, ann.status_code) == (201, 403)
-    assert (forged.status_code, alone.status_code) == (401, 401)
+    assert [it.status_code for it in (forged, alone, guessed)] == [401, 401, 401]
     assert state["owner"] == "ben"
 
 
