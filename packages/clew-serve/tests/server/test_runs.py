@@ -188,6 +188,26 @@ async def test_a_link_signs_a_browser_in_whose_cookie_counts_from_pages_of_the_s
         assert wrong.status_code == 401
 
 
+async def test_pages_of_a_further_origin_may_ask_and_read_with_a_token_and_others_not() -> None:
+    async with site(allowed_origins=["https://app.example"]) as here:
+        asks = {"access-control-request-method": "GET"}
+        first = await here.ask("OPTIONS", "/api/runs", origin="https://app.example", **asks)
+        own = await here.by(ADA).ask("GET", "/api/runs", origin="https://app.example")
+        bare = await here.ask("GET", "/api/runs", origin="https://app.example")
+        evil = await here.ask("OPTIONS", "/api/runs", origin="https://evil.example", **asks)
+        none = await here.by(ADA).ask("GET", "/api/runs")
+    allowed = "access-control-allow-origin"
+    assert (first.status_code, own.status_code, bare.status_code) == (204, 200, 401)
+    assert {it.headers[allowed] for it in (first, own, bare)} == {"https://app.example"}
+    assert "authorization" in first.headers["access-control-allow-headers"]
+    assert "access-control-allow-credentials" not in own.headers
+    assert (evil.status_code, allowed in evil.headers, allowed in none.headers) == (
+        403,
+        False,
+        False,
+    )
+
+
 async def test_a_proxy_names_its_users_beside_the_token_of_an_admin_only() -> None:
     settings: dict[str, Any] = {"proxy_header": "x-user", "proxy_roles": {"ann": "look"}}
     async with site(agents={"greeter": greeter()}, **settings) as here:

@@ -36,6 +36,13 @@ _HEADERS: Final = {
 }
 """What every response says unless it says otherwise."""
 
+_PREFLIGHT: Final = {
+    "access-control-allow-headers": "authorization, content-type, last-event-id",
+    "access-control-allow-methods": "GET, POST, PUT, DELETE",
+    "access-control-max-age": "600",
+}
+"""What a browser asks before a page of a further origin may send a request: it has no token yet."""
+
 _WELCOME: Final = (
     '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
     '<title>clew</title><a href="/">clew</a>'
@@ -56,10 +63,11 @@ class Gate:
         if scope["type"] != "http":
             await WebSocketClose()(scope, receive, send)
             return
-        answering = _with_headers(send)
+        headers = Headers(scope=scope)
+        answering = _with_headers(send, self.origins.shared_with(headers))
         with self.service.counts.request() as count:
             try:
-                response = await self._answer(scope, receive)
+                response = await self._answer(scope, headers, receive)
             except ClientDisconnect:
                 return
             except Exception as error:  # noqa: BLE001 - each becomes an answer
@@ -67,9 +75,11 @@ class Gate:
             count(response.status_code)
             await response(scope, receive, answering)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Response:
-        headers, method, path = Headers(scope=scope), str(scope["method"]), str(scope["path"])
+    async def _answer(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
+        method, path = str(scope["method"]), str(scope["path"])
         self._check_origin(headers)
+        if method == "OPTIONS" and self.origins.shared_with(headers):
+            return Response(status_code=204, headers=_PREFLIGHT)
         if self.service.is_open(path):
             user = User()
         else:
@@ -162,14 +172,18 @@ def _pairs(scope: Scope) -> list[tuple[str, str]]:
     return pairs_of(scope.get("query_string", b""))
 
 
-def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
-    """Sends, with the headers that every response has."""
+def _with_headers(send: Send, origin: str) -> Callable[[Message], Awaitable[None]]:
+    """Sends, with the headers that every response has; pages of that further origin may read it."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
+            if origin:
+                headers["access-control-allow-origin"] = origin
+                headers["cross-origin-resource-policy"] = "cross-origin"
+                headers.add_vary_header("origin")
         await send(message)
 
     return sending

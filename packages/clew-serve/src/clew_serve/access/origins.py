@@ -48,6 +48,11 @@ class Origins:
             return True
         return headers.get("sec-fetch-mode", "").lower() == "navigate"
 
+    def shared_with(self, headers: Headers) -> str:
+        """The further origin whose page sends a request, and may read the response; or ""."""
+        origin = headers.get("origin", "").lower()
+        return origin if origin in self._origins else ""
+
     def is_proven(self, method: str, headers: Headers) -> bool:
         """Whether a request that a browser signs by its cookie comes from a page of the server.
 
