@@ -111,7 +111,7 @@ async def test_a_judge_whose_model_fails_goes_on_when_it_is_asked_again() -> Non
 async def test_another_judge_and_another_answer_have_a_run_of_their_own() -> None:
     store, record = MemoryStore(), await answered("Brandt.")
     await judge(rated(5))(CASE, "Brandt.", record, store, "t.judge")
-    with pytest.raises(ConfigError, match=r"run t\.judge is another's: give"):
+    with pytest.raises(ConfigError, match=r"run t\.judge answers another question: give"):
         await judge(rated(5))(CASE, "Lind.", record, store, "t.judge")
     other = Judge(judging(ScriptedModel([rated(5)])).replace(prompt="Be kind."))
     with pytest.raises(ConfigError, match="differs from the record's in prompt"):

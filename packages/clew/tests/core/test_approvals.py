@@ -600,7 +600,7 @@ async def test_an_id_is_taken_up_by_the_same_question_only() -> None:
     await start_or_take_up(agent, "Write.", store, "w")
     again = await start_or_take_up(agent, "Write.", store, "w")
     assert again.epoch == 2
-    with pytest.raises(ConfigError, match="run w is another's: give this one an id of its own"):
+    with pytest.raises(ConfigError, match="run w answers another question: give this one an id"):
         await start_or_take_up(agent, "Write more.", store, "w")
     with pytest.raises(ConfigError, match="run w is another's"):
         await start_or_take_up(agent, "Write.", store, "w", parent="r:1.1")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import clew as package
 from clew import (
     Agent,
+    ClewError,
     ConfigError,
     MemoryStore,
     SqliteStore,
@@ -223,6 +225,48 @@ async def test_anothers_id_is_refused_as_a_run_that_is_not_found(name: str) -> N
     assert len(await store.read("theirs")) == before
     await BEGINNING[name]("mine", store, "ada")
     assert (await read("mine", store=store, owner="ada")).started.owner == "ada"
+
+
+@pytest.mark.parametrize("name", sorted(BEGINNING.keys() - {"submit"}))
+async def test_a_run_that_somebody_is_beginning_is_told_to_its_owner_only(name: str) -> None:
+    """Its record has no entry yet, so whoever asks waits for that."""
+    store = MemoryStore()
+    for owner in ("ada", "bob"):
+        await run(holding(), "Write.", store=store, run_id=f"of-{owner}", owner=owner)
+    begun, ready = anyio.Event(), anyio.Event()
+
+    async def make(_run: object) -> None:
+        begun.set()
+        await ready.wait()
+
+    outcomes = dict[str, str]()
+
+    async def ask(owner: str) -> None:
+        try:
+            await BEGINNING[name]("new", store, owner)
+        except RunNotFoundError as error:
+            outcomes[owner] = str(error)
+        except ClewError as error:
+            outcomes[owner] = type(error).__name__
+        else:
+            outcomes[owner] = "joined"
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(
+            partial(
+                run, holding().replace(deps=make), "Write.",
+                store=store, run_id="new", owner="bob",
+            )
+        )  # fmt: skip
+        await begun.wait()
+        for owner in ("ada", "bob"):
+            group.start_soon(ask, owner)
+        await anyio.wait_all_tasks_blocked()
+        ready.set()
+    with pytest.raises(RunNotFoundError) as missing:
+        await read("missing", store=store, owner="ada")
+    own = {"start": "joined"}.get(name, "RunExistsError")
+    assert outcomes == {"ada": str(missing.value).replace("missing", "new"), "bob": own}
 
 
 async def test_a_batch_goes_on_with_runs_of_its_owner_only() -> None:

@@ -13,7 +13,7 @@ import anyio
 
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.compare import as_begun, as_judged
-from clew.agent.labels import load_of, refuse_anothers
+from clew.agent.labels import begins, load_of
 from clew.agent.open_run import open_fork, open_run
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import say_in_turn
@@ -37,8 +37,8 @@ from clew.core.trajectory import Trajectory
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
 from clew.stores import Where, store_at
-from clew.stores.locks import at_work
 from clew.stores.memory import MemoryStore
+from clew.stores.turns import IfBusy
 from clew.support.arguments import check_argument, check_callable, check_number
 from clew.support.errors import ConfigError, ModelError
 from clew.support.resources import resources
@@ -304,9 +304,8 @@ async def batch(
 
     async def one(opened: Store, index: int, goal: Question) -> None:
         run_id = f"{name}-{index + 1}" if name else new_run_id()
-        if name and owner is not None:  # before it would wait for whoever works on it
-            await refuse_anothers(opened, run_id, owner)
-        async with limiter, at_work(opened, run_id, "wait" if name else "refuse"):
+        if_busy: IfBusy = "wait" if name else "refuse"
+        async with limiter, begins(opened, run_id, owner, agent.parts.patience, if_busy):
             begin = partial(start_or_take_up if name else start, agent, goal, opened)
             begun = begin(run_id=run_id, labels=labels, owner=owner, deps=deps)
             outcome = await _ended(agent, begun)

@@ -1,9 +1,13 @@
 """Labels and the owner of a run: what a program says of it, to find it again and keep it apart."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+import anyio
+
+from clew.agent.question import Question, question_parts, same_question
 from clew.agent.request_words import REQUEST
 from clew.agent.session_names import session_of, session_run
 from clew.core.events import Started
@@ -13,9 +17,18 @@ from clew.core.redaction import redact
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.listing import Summary, runs_with, summary
+from clew.stores.locks import at_work
 from clew.stores.refusals import unknown_run
+from clew.stores.turns import IfBusy
 from clew.support.arguments import check_argument, check_number
-from clew.support.errors import ConfigError, RunNotFoundError
+from clew.support.errors import (
+    ConfigError,
+    FencedError,
+    RunBusyError,
+    RunExistsError,
+    RunNotFoundError,
+)
+from clew.support.parts import Patience
 from clew.support.settings import check_text
 from clew.support.short_text import cut
 
@@ -27,6 +40,9 @@ MAX_VALUE: Final = 256
 """Characters that the value of a label may have, an owner, or the name of who decides."""
 
 MAX_TITLE: Final = 80
+
+_LOOK: Final = 0.05
+"""Seconds between two looks whether a run has begun."""
 
 
 def checked_labels(labels: Mapping[str, str] | None) -> dict[str, str]:
@@ -43,8 +59,22 @@ def checked_labels(labels: Mapping[str, str] | None) -> dict[str, str]:
     return dict(labels)
 
 
-def check_same_labels(record: Trajectory, labels: Mapping[str, str] | None) -> None:
-    """Raise `ConfigError` where a run was begun with other labels; None says nothing of them."""
+def check_same_run(
+    record: Trajectory, goal: Question | None, labels: Mapping[str, str] | None, owner: str | None
+) -> None:
+    """Raise where a run is another than what is asked for by its id; None says nothing of it.
+
+    `RunNotFoundError` for another owner's, `ConfigError` for another question or other labels.
+    """
+    check_owner(record, checked_owner(owner))
+    asked = record.started.question if goal is None else question_parts("the question", goal)
+    if not same_question(record.started.question, asked):
+        message = f"run {record.run_id} answers another question: give this one an id of its own"
+        raise ConfigError(message)
+    _check_labels(record, labels)
+
+
+def _check_labels(record: Trajectory, labels: Mapping[str, str] | None) -> None:
     if labels is None:
         return
     begun, asked = record.started.labels, redact(checked_labels(labels))
@@ -94,9 +124,14 @@ async def load_of(store: Store, run_id: str, owner: str | None = None) -> Trajec
     """
     expected = checked_owner(owner)
     record = await load(store, run_id)
-    if expected and record.started.owner != expected:
-        raise unknown_run(run_id)
+    check_owner(record, expected)
     return record
+
+
+def check_owner(record: Trajectory, owner: str) -> None:
+    """Raise `RunNotFoundError` for a run of another owner; "" asks for anybody's."""
+    if owner not in {"", record.started.owner}:
+        raise unknown_run(record.run_id)
 
 
 async def refuse_anothers(store: Store, run_id: str, owner: str) -> None:
@@ -105,12 +140,58 @@ async def refuse_anothers(store: Store, run_id: str, owner: str) -> None:
     Whoever asks is told no more of that than by any other call with an `owner`.
     """
     checked_owner(owner)
-    try:
-        begun = await store.read(run_id)
-    except RunNotFoundError:
-        return
-    if begun:
+    if await has_begun(store, run_id):
         await load_of(store, run_id, owner)
+
+
+def begins(
+    store: Store, run_id: str, owner: str | None, patience: Patience, if_busy: IfBusy = "refuse"
+) -> AbstractAsyncContextManager[None]:
+    """As `at_work`, for who begins a run inside: to an `owner`, another's is not found.
+
+    Raises what that does where the owner has the run, and `RunNotFoundError` otherwise.
+    """
+    if owner is None:
+        return at_work(store, run_id, if_busy)
+    return _begins_for(owner, store, run_id, patience, if_busy)
+
+
+@asynccontextmanager
+async def _begins_for(
+    owner: str, store: Store, run_id: str, patience: Patience, if_busy: IfBusy
+) -> AsyncGenerator[None]:
+    if if_busy == "wait":  # but not for another's
+        await refuse_anothers(store, run_id, owner)
+    try:
+        async with at_work(store, run_id, if_busy):
+            yield
+    except (RunExistsError, RunBusyError, FencedError):  # somebody else begins it, or has
+        await refuse_anothers_soon(store, run_id, owner, patience)
+        raise
+
+
+async def refuse_anothers_soon(
+    store: Store, run_id: str, owner: str | None, patience: Patience
+) -> None:
+    """As `refuse_anothers`, for a run that somebody is about to begin.
+
+    Whose it is stands in its first entry, so that is waited for. Where there is none when the deps
+    of a run must have been made, nobody knows, and it is not found.
+    """
+    if owner is None:
+        return
+    with anyio.move_on_after(patience.seconds):
+        while not await has_begun(store, run_id):  # noqa: ASYNC110 - stores ring no bell
+            await anyio.sleep(_LOOK)
+    await load_of(store, run_id, owner)
+
+
+async def has_begun(store: Store, run_id: str) -> bool:
+    """Whether the run has an entry; a worker may have died before the first."""
+    try:
+        return bool(await store.read(run_id))
+    except RunNotFoundError:
+        return False
 
 
 @dataclass(frozen=True)

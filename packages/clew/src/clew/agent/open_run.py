@@ -9,7 +9,7 @@ import anyio
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.broken_runs import is_set_aside
 from clew.agent.compare import as_begun
-from clew.agent.labels import load_of, refuse_anothers
+from clew.agent.labels import begins, load_of, refuse_anothers
 from clew.agent.question import Question, message_parts
 from clew.agent.read_result import complete_result
 from clew.agent.request_words import check_same_words, turn_of, words_of
@@ -140,7 +140,13 @@ async def open_run(
             if owner is not None and run_id:
                 await refuse_anothers(opened, run_id, owner)
             run_id = run_id or new_run_id()
-            async with at_work(opened, run_id, "refuse"):
+            patience = agent.parts.patience
+            turn = (
+                at_work(opened, run_id, "refuse")  # as `begins` has it, which is a call
+                if owner is None
+                else begins(opened, run_id, owner, patience)
+            )
+            async with turn:
                 journal = await start(
                     agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
                     labels=labels, owner=owner, deps=deps,
@@ -180,7 +186,7 @@ async def open_fork(
             await refuse_anothers(opened, new_id, owner)
         point = find_fork_point(await load_of(opened, run_id, owner), at, observations, words)
         new_id = new_id or new_run_id()
-        async with at_work(opened, new_id, "refuse"):
+        async with begins(opened, new_id, owner, agent.parts.patience):
             journal = await start_fork(
                 agent, point, opened, new_id, listener=listener, origin=origin, deps=deps
             )

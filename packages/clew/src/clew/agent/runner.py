@@ -6,8 +6,8 @@ from typing import Any, Final
 from clew.agent.agent import A_co, Agent
 from clew.agent.agent_of_run import check_agent
 from clew.agent.foreign import ForeignRunError, close_off
-from clew.agent.labels import check_same_labels, checked_labels, checked_owner
-from clew.agent.question import Question, check_takes, is_empty, question_parts, same_question
+from clew.agent.labels import check_same_run, checked_labels, checked_owner, has_begun
+from clew.agent.question import Question, check_takes, is_empty, question_parts
 from clew.agent.read_result import complete_result
 from clew.agent.result import Result
 from clew.agent.run_deps import deps_for
@@ -41,9 +41,8 @@ from clew.core.spec_changes import changes
 from clew.core.trajectory import Trajectory
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
-from clew.stores.refusals import unknown_run
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError, RunNotFoundError
+from clew.support.errors import ConfigError
 from clew.support.live import LIVE
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
@@ -51,14 +50,6 @@ from clew.support.settings import check_text
 _LOST: Final = "a model call may have been lost when the worker died"
 _LEFT: Final = "the worker left between two steps: nothing was asked"
 _FAILED: Final = "the model, or the store, failed the worker"
-
-
-async def has_begun(store: Store, run_id: str) -> bool:
-    """Whether the run has an entry; a worker may have died before the first."""
-    try:
-        return bool(await store.read(run_id))
-    except RunNotFoundError:
-        return False
 
 
 async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:
@@ -237,7 +228,7 @@ async def start_or_take_up(
     is served, answers another question, or has other labels; and `RunNotFoundError` where it is
     another owner's.
     """
-    expected = checked_owner(owner)
+    checked_owner(owner)
     trajectory = await load_if_begun(store, run_id)
     if trajectory is None:
         return await start(
@@ -245,17 +236,11 @@ async def start_or_take_up(
             listener=listener, origin=origin, grant=grant, trust=trust, done=done,
             labels=labels, owner=owner, deps=deps,
         )  # fmt: skip
-    if expected not in {"", trajectory.started.owner}:
-        raise unknown_run(run_id)
-    served = trajectory.parent_call or trajectory.started.parent
-    another = not parent and not same_question(
-        trajectory.started.question, question_parts("the question", goal)
-    )
-    if served != parent or another:
+    own = not parent
+    check_same_run(trajectory, goal if own else None, labels if own else None, owner)
+    if parent != (trajectory.parent_call or trajectory.started.parent):
         message = f"run {run_id} is another's: give this one an id of its own"
         raise ConfigError(message)
-    if not parent:
-        check_same_labels(trajectory, labels)
     return await take_up(
         agent, run_id, store,
         accept_change=accept_change, listener=listener, origin=origin,

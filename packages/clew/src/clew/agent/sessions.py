@@ -8,7 +8,7 @@ from typing import Any, Final
 import anyio
 
 from clew.agent.agent import A_co, Agent
-from clew.agent.labels import check_same_labels, checked_owner
+from clew.agent.labels import check_same_run, checked_owner
 from clew.agent.open_run import open_run
 from clew.agent.question import Question
 from clew.agent.queued_words import say_in_turn
@@ -53,7 +53,7 @@ async def converse(
             else:
                 taken()
                 return await opened.go_on()
-    check_same_labels(record, labels)
+    check_same_run(record, None, labels, owner)
     return await say_in_turn(
         agent, run_id, words, store, request=request, accept_change=accept_change,
         listener=listener, origin=origin, owner=owner, deps=deps, taken=taken,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import msgspec
 
 from clew.agent.agent import A_co, Agent, D
-from clew.agent.labels import checked_owner, load_of, refuse_anothers
+from clew.agent.labels import begins, checked_owner, load_of, refuse_anothers
 from clew.agent.open_run import OpenRun, open_run
 from clew.agent.question import Question, message_parts
 from clew.agent.result import Result
@@ -19,7 +19,6 @@ from clew.core.fork import ForkPoint, find_fork_point
 from clew.core.interfaces import Listener
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
-from clew.stores.locks import at_work
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, RunExistsError
 from clew.support.resources import resources
@@ -57,7 +56,7 @@ async def answer_messages(
         if owner is not None:
             await refuse_anothers(opened, run_id, owner)
         with _named_anew(session):
-            async with at_work(opened, run_id, "refuse"):
+            async with begins(opened, run_id, owner, agent.parts.patience):
                 journal = await start(
                     agent, _question(first), opened, run_id=run_id, listener=listener,
                     labels=labels, owner=owner, deps=deps, history=history,
@@ -101,7 +100,7 @@ async def branch(
                     labels=started.labels, owner=started.owner or None, deps=deps,
                 ) as run:  # fmt: skip
                     return await run.go_on()
-            async with at_work(opened, named, "refuse"):
+            async with begins(opened, named, owner, agent.parts.patience):
                 point = _cut(record, entry, words)
                 journal = await start_fork(
                     agent, point, opened, named, listener=listener, deps=deps

@@ -10,7 +10,12 @@ from functools import partial
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.labels import check_same_labels, load_of, refuse_anothers
+from clew.agent.labels import (
+    check_same_run,
+    load_of,
+    refuse_anothers,
+    refuse_anothers_soon,
+)
 from clew.agent.question import Question, question_parts
 from clew.agent.queued_words import leave_words
 from clew.agent.request_words import REQUEST, check_same_words
@@ -49,8 +54,7 @@ async def submit(
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
     same run. With a `session` the goal is said in that conversation, in its turn. Raises
-    `ConfigError` if workers share no such store or conversation, and for other words or labels of a
-    request.
+    `ConfigError` if workers share no such store or conversation, and for other words or labels.
     """
     _check_queue(queue)
     _check_agent(agent)
@@ -74,6 +78,7 @@ async def submit(
             journal = await beginning(run_id=run_id, labels=labels)
         except (RunExistsError, FencedError):  # another process is faster, or was
             if not request:
+                await refuse_anothers_soon(opened, run_id, owner, agent.parts.patience)
                 raise
             _check_same(request, await load_of(opened, run_id, owner), goal, labels)
             return run_id
@@ -85,7 +90,7 @@ def _check_same(
 ) -> None:
     """Raise `ConfigError` where a request was sent with other words, or labels."""
     check_same_words(request, record.started.question, question_parts("the question", goal))
-    check_same_labels(record, labels)
+    check_same_run(record, None, labels, None)
 
 
 async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store: Store) -> bool:

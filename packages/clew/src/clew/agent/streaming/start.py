@@ -9,9 +9,9 @@ import anyio
 
 from clew.agent.agent import Agent, D
 from clew.agent.agent_of_run import differs
-from clew.agent.labels import check_same_labels, checked_owner
+from clew.agent.labels import check_same_run
 from clew.agent.open_run import open_run
-from clew.agent.question import Question, question_parts, same_question
+from clew.agent.question import Question
 from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
 from clew.agent.sessions import check_session, converse
@@ -27,7 +27,7 @@ from clew.stores.refusals import unknown_run
 from clew.stores.turns import is_taken
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
-from clew.support.errors import ClewError, ConfigError, RunBusyError, RunExistsError
+from clew.support.errors import ClewError, RunBusyError, RunExistsError, RunNotFoundError
 from clew.support.resources import resources
 from clew.support.run_ids import check_run_id, new_run_id
 
@@ -124,6 +124,11 @@ async def _begin(
         if record is None:
             return None
         return Stream[T](key[1], after, store, owner=options["owner"]).of(agent)
+    except RunNotFoundError:
+        await events.aclose()
+        if joined is None:
+            raise
+        return None  # whoever that was for is not the owner
     if joined is not None and record is None:  # somebody else began it meanwhile: whose is it?
         try:
             async with store_at(store) as opened:
@@ -187,14 +192,8 @@ async def _record(
         if goal is None and not new:
             raise unknown_run(run_id)
         return None
-    if checked_owner(options["owner"]) not in {"", record.started.owner}:
-        raise unknown_run(run_id)
-    asked = record.started.question if goal is None else question_parts("the question", goal)
-    if not same_question(record.started.question, asked):
-        message = f"run {run_id} answers another question: give this one an id of its own"
-        raise ConfigError(message)
-    if goal is not None:
-        check_same_labels(record, options["labels"])
+    labels = None if goal is None else options["labels"]
+    check_same_run(record, goal, labels, options["owner"])
     return record
 
 
