@@ -9,16 +9,20 @@ from msgspec.structs import replace
 from clew import (
     Agent,
     AlreadyRuledError,
+    Call,
     Entry,
+    Held,
     Limits,
     MemoryStore,
     Observation,
+    Verdict,
     cancel,
     delegate,
     fork,
     read,
     replay,
     resume,
+    rule,
     run,
     settle,
     stream,
@@ -43,6 +47,16 @@ async def send(to: str) -> str:
     """
     message = f"the line to {to} went dead"
     raise RuntimeError(message)
+
+
+@tool(effect="unsafe", approve=True)
+async def post(to: str) -> str:
+    """Post a letter that waits for a person.
+
+    Args:
+        to: To whom.
+    """
+    return f"posted to {to}"
 
 
 ADA = {"to": "Ada"}
@@ -144,6 +158,41 @@ async def test_those_two_floors_below_reach_the_top() -> None:
     assert lost == UnknownCall("r-1.1-1.1:1.1", "send", ADA)
     assert (await settle(lost.id, done=False, store=store, agent=top)).unknown == ()
     await replay(top, "r", store=store)
+
+
+async def test_those_of_a_run_below_that_waits_stand_in_the_stop_and_are_settled_there() -> None:
+    """Two floors up too; a word on one takes it out, and the rest follows the ruling."""
+    store = MemoryStore()
+    clerk = agent(act("send", to="Ada"), act("post", to="Bob"), say("Done."), tools=[send, post])
+    middle = agent(
+        act("clerk", task="?"), say("Done."),
+        tools=[delegate(clerk, name="clerk", description="Writes.")],
+    )  # fmt: skip
+    one = agent(
+        act("middle", task="?"), say("Done."),
+        tools=[delegate(middle, name="middle", description="Has it written.")],
+    )  # fmt: skip
+    held = await run(one, "Write.", store=store, run_id="r")
+    lost = UnknownCall("r-1.1-1.1:1.1", "send", ADA)
+    assert (held.status, held.unknown) == ("held", (lost,))
+    assert stops(await read("r", store=store))[-1].unknown == (lost,)
+    await replay(one, "r", store=store)
+    again = await settle(lost.id, done=True, store=store, agent=one)
+    assert (again.status, again.unknown) == ("held", ())
+    assert isinstance(again, Held)
+    (approval,) = again.pending_approvals
+    ended = await rule(approval.id, allow=True, store=store, agent=one)
+    assert (ended.status, ended.unknown) == ("answered", ())
+    assert (await read("r-1.1-1.1", store=store)).call("1.1").settled is not None
+    await replay(one, "r", store=store)
+
+
+async def test_a_guard_cannot_say_that_calls_of_others_are_unknown() -> None:
+    def hold(call: Call, _record: Trajectory) -> Verdict:
+        return Verdict("hold", f"look at {call.key}", unknown=(UnknownCall("x:1.1", "send"),))
+
+    one = agent(act("send", to="Ada")).replace(guards=[hold])
+    assert (await run(one, "Write.", store=MemoryStore())).unknown == ()
 
 
 async def test_a_word_on_what_is_known_below_is_set_aside() -> None:

@@ -10,7 +10,7 @@ anew.
 from typing import Final
 
 from clew.core.events import Attempt, Changed, Charged, Judged, Stop
-from clew.core.settling import unknown_calls
+from clew.core.settling import stopped
 from clew.core.trajectory import Trajectory
 
 MAX_FAILURES: Final = 3
@@ -42,8 +42,7 @@ def too_often(trajectory: Trajectory, epoch: int) -> Stop | None:
     ):
         return None
     why = f"{count} workers took it up in a row and broke, or its parts raised, before it got on"
-    unknown = unknown_calls(trajectory)
-    return Stop("failed", f"set aside: {why}", code="set_aside", unknown=unknown)
+    return stopped(trajectory, Stop("failed", f"set aside: {why}", code="set_aside"))
 
 
 def is_set_aside(stop: Stop | None) -> bool:

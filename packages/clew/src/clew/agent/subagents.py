@@ -194,7 +194,9 @@ class Delegation(msgspec.Struct, frozen=True):
         if trajectory.stop is not None and trajectory.stop.status == "held":
             held = ", ".join(call.key for call in trajectory.held)
             text = f"run {trajectory.run_id} waits for a ruling on {held}"
-            return Verdict("hold", text, until=trajectory.stop.wake)
+            return Verdict(
+                "hold", text, until=trajectory.stop.wake, unknown=unknown_calls(trajectory)
+            )
         told = _result_observation(self.agent, trajectory, sub.parent.rpartition(":")[2])
         return msgspec.structs.replace(
             told,

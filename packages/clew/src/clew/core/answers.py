@@ -5,7 +5,7 @@ import msgspec
 from clew.core.engine import Engine
 from clew.core.events import FINISH, OUTCOME, Json, Status, Stop
 from clew.core.gathering import unasked
-from clew.core.settling import unknown_calls
+from clew.core.settling import stopped
 from clew.core.trajectory import Step, Trajectory
 
 
@@ -39,10 +39,8 @@ def accepted(engine: Engine, trajectory: Trajectory, value: Json) -> Stop:
     status: Status = "declined" if step.declined else "answered"
     status = "bound" if trajectory.landing or trajectory.late else status
     end = engine.budget.standing(trajectory).end + unasked(trajectory)
-    return Stop(
-        status, end, value, code=trajectory.bound, outcome=step.outcome,
-        unknown=unknown_calls(trajectory),
-    )  # fmt: skip
+    stop = Stop(status, end, value, code=trajectory.bound, outcome=step.outcome)
+    return stopped(trajectory, stop)
 
 
 def _was_sent_back(trajectory: Trajectory) -> bool:

@@ -636,7 +636,7 @@ class Verdict(Value, frozen=True):
     trusted one vouches for the value that the guard gives. `also` has the reasons of other
     guards that hold the call too, by their names. What `wants` a result waits for somebody who
     performs the call elsewhere. At the time `until` (Unix milliseconds) the run goes on by
-    itself.
+    itself. `unknown` are calls of a held sub-run of which nobody knew then whether they happened.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -652,6 +652,7 @@ class Verdict(Value, frozen=True):
     also: dict[str, str] = {}
     wants: Literal["ruling", "result"] = "ruling"
     until: int = 0
+    unknown: tuple[UnknownCall, ...] = ()
 
     @property
     def why(self) -> str:

@@ -36,7 +36,7 @@ from clew.core.events import (
 from clew.core.inbox import admitted
 from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
 from clew.core.redaction import Redaction
-from clew.core.settling import due, stop_again
+from clew.core.settling import due, stopped
 from clew.core.trajectory import Call, Trajectory
 from clew.support.error_text import message_of
 from clew.support.errors import (
@@ -457,7 +457,7 @@ class Journal:
         if stop is not None and stop.wake > 0 and (woken := due(self.trajectory, self._clock())):
             await self.record(*woken)
         if self.trajectory.stop is not None and self.stopped_before:
-            await self.record(stop_again(self.trajectory, self.trajectory.stop))
+            await self.record(stopped(self.trajectory, self.trajectory.stop))
 
     @property
     def stopped_before(self) -> bool:

@@ -22,7 +22,7 @@ from clew.core.moves import next_move
 from clew.core.observations import closed_answers
 from clew.core.pending import interrupt
 from clew.core.policy import comes_before, held_stop, judge_answer, judge_call, judge_words
-from clew.core.settling import unknown_calls
+from clew.core.settling import stopped
 from clew.core.siblings import judged_beside
 from clew.core.subruns import grant_sub_runs
 from clew.core.thought import in_time, think
@@ -165,9 +165,8 @@ async def give_up(engine: Engine, journal: Journal) -> None:
     status: Status = "failed" if landing is None else "bound"
     code = "" if landing is None else landing.code
     why += unasked(trajectory)
-    unknown = unknown_calls(trajectory)
-    stop = Stop(status, why, engine.fallback, fallback=True, code=code, unknown=unknown)
-    await journal.record(stop)
+    stop = Stop(status, why, engine.fallback, fallback=True, code=code)
+    await journal.record(stopped(trajectory, stop))
 
 
 async def land(engine: Engine, journal: Journal, standing: Standing, bound: Tripped) -> None:
@@ -181,8 +180,5 @@ async def land(engine: Engine, journal: Journal, standing: Standing, bound: Trip
         if engine.budget.landing:
             why = f"{why}; the remaining budget cannot pay for a final answer"
         why += unasked(journal.trajectory)
-        stop = Stop(
-            "bound", why, engine.fallback, fallback=True, code=bound.code, detail=own,
-            unknown=unknown_calls(journal.trajectory),
-        )  # fmt: skip
-        await journal.record(stop)
+        stop = Stop("bound", why, engine.fallback, fallback=True, code=bound.code, detail=own)
+        await journal.record(stopped(journal.trajectory, stop))

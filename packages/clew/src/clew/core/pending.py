@@ -13,7 +13,7 @@ from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
 from clew.core.interfaces import Parameters, Store
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
-from clew.core.settling import brought, unknown_calls
+from clew.core.settling import brought, stopped
 from clew.core.subruns import SUB_RUN, close_sub_run
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, RunNotFoundError
@@ -200,5 +200,4 @@ async def interrupt(engine: Engine, journal: Journal, why: str = "") -> None:
             closing.append(refusal(call, "interrupted", f"a person did: {far}"))
     if closing:
         await journal.record(*closing)
-    unknown = unknown_calls(journal.trajectory)
-    await journal.record(Stop("interrupted", why, unknown=unknown))
+    await journal.record(stopped(journal.trajectory, Stop("interrupted", why)))

@@ -24,7 +24,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Guard, Screened, ToolSpec
 from clew.core.observations import refusal, too_long
-from clew.core.settling import unknown_calls
+from clew.core.settling import stopped
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
 from clew.support.errors import PartError
@@ -54,7 +54,7 @@ def held_stop(trajectory: Trajectory, *calls: Call) -> Stop:
     reasons += [f"the result of {results}"] if results else []
     wake = min((verdict.until for _, verdict in held if verdict.until), default=0)
     why = f"waiting for {' and '.join(reasons)}"
-    return Stop("held", why, wake=wake, unknown=unknown_calls(trajectory))
+    return stopped(trajectory, Stop("held", why, wake=wake))
 
 
 def comes_before(step: Step) -> tuple[Code, str] | None:
@@ -283,7 +283,7 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
         if words.held:
             return [held_stop(trajectory, words)]
         why = "" if words.ruling is None else words.ruling.why
-        return [Stop("refused", why or "a person said no", unknown=unknown_calls(trajectory))]
+        return [stopped(trajectory, Stop("refused", why or "a person said no"))]
     text, key = "\n\n".join(trajectory.pending_input), trajectory.words_key
     events, took = list[AnyEvent](), list[AnyEvent]()
     held: Judged | None = None
@@ -300,7 +300,7 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
             case "hold":
                 held = held or judged
             case "deny":
-                end = Stop("refused", verdict.reason, unknown=unknown_calls(trajectory))
+                end = stopped(trajectory, Stop("refused", verdict.reason))
                 return [*events, judged, *took, end]
             case _:
                 message = (
@@ -311,8 +311,8 @@ async def judge_words(engine: Engine, trajectory: Trajectory) -> list[AnyEvent]:
     # what was charged is last: a replay takes it from the record when the verdicts are derived
     if held is None:
         return [*events, *took]
-    unknown = unknown_calls(trajectory)
-    return [*events, held, *took, Stop("held", f"waiting for a ruling on {key}", unknown=unknown)]
+    stop = Stop("held", f"waiting for a ruling on {key}")
+    return [*events, held, *took, stopped(trajectory, stop)]
 
 
 async def judge_answer(engine: Engine, trajectory: Trajectory, value: Json) -> str | None:

@@ -58,7 +58,7 @@ from clew.core.loop import run
 from clew.core.moves import no_review
 from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
-from clew.core.settling import stop_again
+from clew.core.settling import stopped
 from clew.core.spec_changes import changes, first_difference, same_format
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ReplayError
@@ -215,7 +215,7 @@ class _Replaying(Journal):
             and entry is not None
             and isinstance(entry.event, Stop)
         ):
-            self._compare(entry.event, stop_again(self.trajectory, stop))
+            self._compare(entry.event, stopped(self.trajectory, stop))
             self.follow()  # it was said again
         await anyio.lowlevel.checkpoint()
 

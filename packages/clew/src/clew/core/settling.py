@@ -93,8 +93,8 @@ def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
     unknown: list[UnknownCall] = []
     for call in trajectory.calls:
         seen = call.observation
-        if seen is not None and seen.unknown:
-            unknown += unknown_below(call)
+        if call.child and (below := unknown_below(call)):
+            unknown += below
         elif (call.begun if seen is None else seen.outcome == "unknown") and is_unknown(call):
             named = f"{trajectory.run_id}:{call.key}"
             unknown.append(UnknownCall(named, call.action.name, call.args))
@@ -103,14 +103,18 @@ def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
 
 def unknown_below(call: Call) -> list[UnknownCall]:
     """The calls of its sub-run, and of those below that, of which nobody knows it now."""
-    seen = call.observation
-    listed = () if seen is None else seen.unknown
+    listed: tuple[UnknownCall, ...] = ()
+    if (seen := call.observation) is not None:
+        listed = seen.unknown
+    elif call.child and call.held and call.verdict is not None:  # the sub-run waits
+        listed = call.verdict.verdict.unknown
     return [each for each in listed if each.id not in call.settled_below]
 
 
-def stop_again(trajectory: Trajectory, stop: Stop) -> Stop:
-    """The stop once more, since the last entry says how a run stands: what came of a call may have
-    been said meanwhile.
+def stopped(trajectory: Trajectory, stop: Stop) -> Stop:
+    """The stop with the calls of unknown outcome as they are now; so every stop is made.
+
+    It is made once more where somebody has said meanwhile what came of one.
     """
     return replace(stop, unknown=unknown_calls(trajectory))
 
