@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Final, overload
 
 from clew.agent.agent import A_co, Agent, D
-from clew.agent.labels import checked_labels, checked_owner, has_begun, load_of
+from clew.agent.labels import checked_labels, checked_owner, load_of
 from clew.agent.result import Result
+from clew.agent.runner import has_begun
 from clew.agent.words_on_calls import (
     NamedCall,
     notify_ancestors,

@@ -1,7 +1,7 @@
 """Labels and the owner of a run: what a program says of it, to find it again and keep it apart."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -140,7 +140,11 @@ async def refuse_anothers(store: Store, run_id: str, owner: str) -> None:
     Whoever asks is told no more of that than by any other call with an `owner`.
     """
     checked_owner(owner)
-    if await has_begun(store, run_id):
+    try:
+        begun = await store.read(run_id)
+    except RunNotFoundError:
+        return
+    if begun:
         await load_of(store, run_id, owner)
 
 
@@ -181,17 +185,12 @@ async def refuse_anothers_soon(
     if owner is None:
         return
     with anyio.move_on_after(patience.seconds):
-        while not await has_begun(store, run_id):  # noqa: ASYNC110 - stores ring no bell
+        begun = False
+        while not begun:
             await anyio.sleep(_LOOK)
+            with suppress(RunNotFoundError):
+                begun = bool(await store.read(run_id))
     await load_of(store, run_id, owner)
-
-
-async def has_begun(store: Store, run_id: str) -> bool:
-    """Whether the run has an entry; a worker may have died before the first."""
-    try:
-        return bool(await store.read(run_id))
-    except RunNotFoundError:
-        return False
 
 
 @dataclass(frozen=True)

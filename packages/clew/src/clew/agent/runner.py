@@ -6,7 +6,7 @@ from typing import Any, Final
 from clew.agent.agent import A_co, Agent
 from clew.agent.agent_of_run import check_agent
 from clew.agent.foreign import ForeignRunError, close_off
-from clew.agent.labels import check_same_run, checked_labels, checked_owner, has_begun
+from clew.agent.labels import check_same_run, checked_labels, checked_owner
 from clew.agent.question import Question, check_takes, is_empty, question_parts
 from clew.agent.read_result import complete_result
 from clew.agent.result import Result
@@ -42,7 +42,7 @@ from clew.core.trajectory import Trajectory
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
 from clew.support.arguments import check_argument
-from clew.support.errors import ConfigError
+from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.live import LIVE
 from clew.support.run_ids import check_run_id, new_run_id
 from clew.support.settings import check_text
@@ -50,6 +50,14 @@ from clew.support.settings import check_text
 _LOST: Final = "a model call may have been lost when the worker died"
 _LEFT: Final = "the worker left between two steps: nothing was asked"
 _FAILED: Final = "the model, or the store, failed the worker"
+
+
+async def has_begun(store: Store, run_id: str) -> bool:
+    """Whether the run has an entry; a worker may have died before the first."""
+    try:
+        return bool(await store.read(run_id))
+    except RunNotFoundError:
+        return False
 
 
 async def load_if_begun(store: Store, run_id: str) -> Trajectory | None:

@@ -21,6 +21,7 @@ except ImportError as missing:
 _STATUS: Final = {
     "preparing": "not handed in yet",
     "unsure": "perhaps handed in: its runs look it up when they go on",
+    "canceled": "canceled: its runs get what was done when they go on",
 }
 
 
@@ -78,5 +79,11 @@ def _line(batch: BatchInfo) -> str:
     since = datetime.fromtimestamp(batch.since).astimezone()
     far = _STATUS.get(batch.status, f"{batch.done:,} done")
     requests = f"{batch.requests:,} request{'' if batch.requests == 1 else 's'}, {far}"
-    parts = [batch.id, f"{since:%Y-%m-%d %H:%M}", batch.model, requests, f"account {batch.account}"]
+    parts = [
+        batch.id,
+        f"{since:%Y-%m-%d %H:%M}",
+        batch.model,
+        requests,
+        f"account {batch.account or 'unknown'}",
+    ]
     return "  ".join(map(inert, parts))

@@ -201,12 +201,12 @@ def test_of_equal_requests_the_one_that_is_out_is_told_first(tmp_path: Path) -> 
     ledger.close()
 
 
-def test_a_ledger_of_another_clew_is_left_alone(tmp_path: Path) -> None:
+def test_a_ledger_of_a_newer_clew_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "b.sqlite"
     db = sqlite3.connect(path)
     db.execute("pragma user_version=9")
     db.close()
-    with pytest.raises(ConfigError, match=r"b\.sqlite is of another clew: name another file"):
+    with pytest.raises(ConfigError, match=r"b\.sqlite is of a newer clew: update clew, or"):
         Ledger(path)
 
 

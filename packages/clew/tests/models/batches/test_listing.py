@@ -1,12 +1,15 @@
 """What a person sees of batches that are out, and how one is given up."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from clew import ConfigError, MemoryStore, ModelError, batch, resume, run
 from clew.interfaces import Store
@@ -76,6 +79,7 @@ async def test_it_is_canceled_by_its_id_and_its_run_asks_anew(
     async with serving(service, tmp_path, fine, held=True) as place:
         info = await begun(place, store := MemoryStore())
         await place.model().cancel(info.id[:-1])
+        assert open_batches(place.ledger) == [replace(info, status="canceled")]
         (told,) = await asked(place.agent(), store)
         assert "was canceled: resume the run to ask again" in told.reason
         place.bench.held = False
@@ -103,6 +107,49 @@ async def test_with_another_key_nothing_is_asked_of_it_nor_asked_anew(
         place.bench.held = False
         assert [it.status for it in await asked(place.agent(), store)] == ["answered"]
         assert place.sizes == [1]
+
+
+def of_version_1(ledger: Path, *, sending: bool) -> Path:
+    """A copy as that wrote it, without an account; maybe with a batch whose end nobody heard."""
+    copy = ledger.with_name("older.sqlite")
+    with closing(sqlite3.connect(ledger)) as file:
+        file.execute("VACUUM INTO ?", (str(copy),))
+    with closing(sqlite3.connect(copy)) as file, file:
+        file.execute("DROP TABLE canceled")
+        file.execute("ALTER TABLE batches DROP COLUMN account")
+        if sending:
+            file.execute("UPDATE batches SET remote = ''")
+        file.execute("PRAGMA user_version = 1")
+    return copy
+
+
+@on_asyncio
+@EACH
+async def test_a_ledger_of_version_1_is_gone_on_with(service: Service, tmp_path: Path) -> None:
+    async with serving(service, tmp_path, fine, held=True) as place:
+        info = await begun(place, store := MemoryStore())
+        copy = of_version_1(place.ledger, sending=False)
+        assert open_batches(copy) == [replace(info, account="")]
+        place.bench.held = False
+        assert [it.status for it in await asked(place.agent(ledger=copy), store)] == ["answered"]
+        assert place.sizes == [1]
+        assert open_batches(copy) == []
+
+
+@on_asyncio
+async def test_of_version_1_what_was_perhaps_handed_in_is_not_paid_again(tmp_path: Path) -> None:
+    """Nothing says with which key to look for it."""
+    async with serving("openai", tmp_path, fine, held=True) as place:
+        await begun(place, store := MemoryStore())
+        copy = of_version_1(place.ledger, sending=True)
+        (info,) = open_batches(copy)
+        place.bench.held = False
+        (told,) = await asked(place.agent(ledger=copy), store)
+        assert f"give it up: clew records batches --forget {info.id}" in told.reason
+        assert place.sizes == [1]
+        await forget_batch(info.id, copy)
+        assert [it.status for it in await asked(place.agent(ledger=copy), store)] == ["answered"]
+        assert place.sizes == [1, 1]
 
 
 @on_asyncio

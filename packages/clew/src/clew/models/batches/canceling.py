@@ -31,6 +31,7 @@ async def cancel(
                 return
             ledger.sent(row.id, remote)
         await api.cancel(remote)
+        ledger.cancel(row)
     except StatusError as error:
         if error.trouble.status == 404:
             message = f"batch {batch} is not at {source.base_url} any more"

@@ -48,11 +48,30 @@ create table requests (
 create index requests_of on requests (batch);
 """
 
+_CANCELED: Final = "create table if not exists canceled (mark text primary key, at real not null)"
+"""Batches that somebody had canceled, until a run has looked what was done of them. A table of its
+own: an older clew that has the file open knows nothing of it."""
+
+_FROM_1: Final = """
+create table newer (
+    id integer primary key, scope text not null, account text not null, model text not null,
+    mark text not null unique,
+    remote text not null default '', total integer not null, done integer not null default 0,
+    begun real not null, sending real, ended real, failed text not null default ''
+);
+insert into newer
+    select id, scope, '', model, mark, remote, total, done, begun, sending, ended, failed
+    from batches;
+drop table batches;
+alter table newer rename to batches
+"""
+"""Version 1 did not note with which key a batch was handed in."""
+
 
 class BatchRow(msgspec.Struct, frozen=True):
     """A batch of the ledger; `remote` is its id at the provider ("": unknown), `account` a digest
-    of the key that it was handed in with. Times are Unix time in seconds, None for what has not
-    happened.
+    of the key that it was handed in with ("": unknown). Times are Unix time in seconds, None for
+    what has not happened.
     """
 
     id: int
@@ -108,15 +127,18 @@ class Ledger:
     def _prepare(self) -> None:
         with self._write() as db:
             (version,) = db.execute("pragma user_version").fetchone()
-            if version not in {0, VERSION}:
+            if version > VERSION:
                 raise ConfigError(
-                    f"{self.path} is of another clew: name another file in {VARIABLE}"
+                    f"{self.path} is of a newer clew: update clew, or name another file in "
+                    f"{VARIABLE}"
                 )
-            if not version:
-                for statement in filter(str.strip, _TABLES.split(";")):
+            if version < VERSION:
+                for statement in filter(str.strip, (_FROM_1 if version else _TABLES).split(";")):
                     db.execute(statement)
                 db.execute(f"pragma user_version={VERSION}")
+            db.execute(_CANCELED)
             old = time.time() - KEPT
+            db.execute("delete from canceled where at < ?", (old,))
             ended = "select id from batches where ended < ?"
             db.execute(f"delete from requests where batch in ({ended})", (old,))  # noqa: S608 - no data is in it
             db.execute("delete from batches where ended < ?", (old,))
@@ -223,6 +245,15 @@ class Ledger:
         """It is there, by this id."""
         with self._write() as db:
             db.execute("update batches set remote = ? where id = ?", (remote, batch))
+
+    def cancel(self, row: BatchRow) -> None:
+        """The provider does no more of it; what was done, a run may still ask for."""
+        with self._write() as db:
+            db.execute("insert or ignore into canceled values (?, ?)", (row.mark, time.time()))
+
+    def canceled(self) -> set[str]:
+        """The marks of those batches."""
+        return {mark for (mark,) in self._read("select mark from canceled")}
 
     def advanced(self, batch: int, done: int) -> None:
         """So many of its requests are done."""

@@ -1,5 +1,6 @@
 """Which batches are out, for a person: listed, named, given up."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -9,8 +10,10 @@ from clew.models.batches.ledger import BatchRow, Ledger, ledger_at, ledger_path
 from clew.support.addresses import hidden
 from clew.support.errors import ConfigError
 
-BatchStatus: TypeAlias = Literal["preparing", "unsure", "out"]
-"""Not handed in yet; perhaps handed in, which its runs look up when they go on; handed in."""
+BatchStatus: TypeAlias = Literal["preparing", "unsure", "out", "canceled"]
+"""Not handed in yet; perhaps handed in, which its runs look up when they go on; handed in; canceled
+here, and no run has looked yet what was done of it.
+"""
 
 LIST: Final = "`clew records batches` lists those that are"
 
@@ -19,7 +22,8 @@ class BatchInfo(msgspec.Struct, frozen=True):
     """A batch that has not ended, as far as the ledger knows: `done` is of the last look at it.
 
     `id` is that of the provider, or clew's own where that is not known. `account` tells keys apart
-    and says nothing of them. `since` is Unix time in seconds.
+    and says nothing of them ("": an older clew handed it in, and noted none). `since` is Unix time
+    in seconds.
     """
 
     id: str
@@ -41,7 +45,9 @@ def open_batches(ledger: str | Path | None = None) -> list[BatchInfo]:
     """The batches of a ledger that have not ended, the latest first. Raises `ConfigError`."""
     if not ledger_path(ledger).exists():
         return []
-    return [_info(row) for row in ledger_at(ledger).batches() if row.ended is None]
+    there = ledger_at(ledger)
+    canceled = there.canceled()
+    return [_info(row, canceled) for row in there.batches() if row.ended is None]
 
 
 async def forget_batch(batch: str, ledger: str | Path | None = None) -> None:
@@ -68,8 +74,10 @@ def open_batch(ledger: Ledger, name: str) -> BatchRow:
     raise ConfigError(f"no batch {name} is out: {LIST}")
 
 
-def _info(row: BatchRow) -> BatchInfo:
+def _info(row: BatchRow, canceled: Collection[str]) -> BatchInfo:
     status: BatchStatus = "out" if row.remote else "unsure" if row.sending else "preparing"
+    if row.mark in canceled:
+        status = "canceled"
     base_url, _, _ = row.scope.partition("\n")
     return BatchInfo(
         _id(row), row.model, base_url, row.account, status, row.total, row.done, row.begun

@@ -354,13 +354,21 @@ class Waves:
 
 
 def check_account(row: BatchRow, account: str) -> None:
-    """Raise `ModelError` for a batch of another account, which nobody here may look at."""
-    if row.account != account:
-        name = row.remote or row.mark
-        message = f"batch {name} was handed in with another key (account {row.account})"
-        raise ModelError(
-            f"{message}: set that one, or give it up: clew records batches --forget {name}"
+    """Raise `ModelError` for a batch of another account, which nobody here may look at.
+
+    An older clew noted no account. Then the provider says whose a batch is; but whether one was
+    handed in at all is not to be seen with another key.
+    """
+    if row.account == account or (not row.account and (row.remote or row.sending is None)):
+        return
+    name = row.remote or row.mark
+    message = f"batch {name} was handed in with another key (account {row.account}): set that one,"
+    if not row.account:
+        message = (
+            f"batch {name} was perhaps handed in by an older clew, with a key it did not note:"
         )
+        message += " look for it at the provider,"
+    raise ModelError(f"{message} or give it up: clew records batches --forget {name}")
 
 
 def _custom_id(row: BatchRow, request: int) -> str:
