@@ -131,71 +131,22 @@ CREATE TABLE labels (
 );
 CREATE INDEX labels_run ON labels (number);
 DROP FUNCTION append;
-CREATE FUNCTION append(
-    ids text[], epochs bigint[], heads bigint[], uptos bigint[], statuses text[], ends bigint[],
-    line_places bigint[], seqs bigint[], ats bigint[], eras bigint[], hashes bytea[],
-    bodies bytea[], outsides bigint[],
-    blob_places bigint[], digests text[], contents bytea[],
-    taken_places bigint[], taken bigint[],
-    label_places bigint[], label_digests bytea[],
-    durable boolean, channel text, wakes text[]
-) RETURNS boolean[] LANGUAGE plpgsql AS $$
-DECLARE
-    numbers bigint[];
-    found bigint;
-    ended boolean;
-    waiting boolean[];
-BEGIN
-    IF NOT durable THEN
-        PERFORM set_config('synchronous_commit', 'off', true);
-    END IF;
-    FOR place IN 1 .. cardinality(ids) LOOP
-        ended := statuses[place] <> 'open';
-        UPDATE runs SET head = uptos[place], stopped = ended,
-            status = CASE WHEN ended THEN statuses[place] ELSE '' END,
-            stopped_at = CASE WHEN ended THEN ends[place] ELSE 0 END
-        WHERE run_id = ids[place] AND epoch = epochs[place] AND head = heads[place]
-        RETURNING number INTO found;
-        numbers[place] := found;
-    END LOOP;
-    INSERT INTO entries (number, seq, at, epoch, hash, body, outside)
-    SELECT numbers[line.place], line.seq, line.at, line.era, line.hash, line.body, line.outside = 1
-    FROM unnest(line_places, seqs, ats, eras, hashes, bodies, outsides)
-        AS line (place, seq, at, era, hash, body, outside)
-    WHERE numbers[line.place] IS NOT NULL;
-    IF cardinality(digests) > 0 THEN
-        INSERT INTO blobs (digest, body)
-        SELECT blob.digest, blob.body
-        FROM unnest(blob_places, digests, contents) AS blob (place, digest, body)
-        WHERE numbers[blob.place] IS NOT NULL
-        ORDER BY blob.digest ON CONFLICT DO NOTHING;
-        INSERT INTO refs (digest, number)
-        SELECT blob.digest, numbers[blob.place]
-        FROM unnest(blob_places, digests) AS blob (place, digest)
-        WHERE numbers[blob.place] IS NOT NULL
-        ORDER BY blob.digest ON CONFLICT DO NOTHING;
-    END IF;
-    IF cardinality(taken) > 0 THEN
-        DELETE FROM inbox USING unnest(taken_places, taken) AS message (place, id)
-        WHERE inbox.id = message.id AND inbox.number = numbers[message.place];
-    END IF;
+"""
+_INTO_LABELS: Final = """
     IF cardinality(label_places) > 0 THEN
         INSERT INTO labels (digest, number)
         SELECT label.digest, numbers[label.place]
         FROM unnest(label_places, label_digests) AS label (place, digest)
         WHERE numbers[label.place] IS NOT NULL ON CONFLICT DO NOTHING;
-    END IF;
-    FOR place IN 1 .. cardinality(ids) LOOP
-        waiting[place] := CASE WHEN numbers[place] IS NOT NULL THEN
-            EXISTS (SELECT FROM inbox WHERE inbox.number = numbers[place]) END;
-    END LOOP;
-    FOR place IN 1 .. cardinality(wakes) LOOP
-        PERFORM pg_notify(channel, wakes[place]);
-    END LOOP;
-    RETURN waiting;
-END
-$$;
-"""
+    END IF;"""
+_AFTER_MESSAGES: Final = """
+        WHERE inbox.id = message.id AND inbox.number = numbers[message.place];
+    END IF;"""
+_PARAMETERS: Final = """
+    taken_places bigint[], taken bigint[],"""
+_APPEND_WITH_LABELS: Final = _APPEND.replace(
+    _PARAMETERS, _PARAMETERS + "\n    label_places bigint[], label_digests bytea[],"
+).replace(_AFTER_MESSAGES, _AFTER_MESSAGES + _INTO_LABELS)
 
 # One run after the other (`turn` is the lock's number): two that had a blob at once would each
 # leave it to the other. True where there was such a run, and no fork of it.
@@ -228,7 +179,7 @@ _LABELLED: Final = """
 
 async def _add_labels(connection: psycopg.AsyncConnection[Any]) -> None:
     """Add the table of labels, with those of the runs that are there."""
-    await connection.execute(_LABELS)
+    await connection.execute(_LABELS + _APPEND_WITH_LABELS)
     rows = await (await connection.execute(_LABELLED)).fetchall()
     values = [(digest, number) for number, body in rows for digest in digests_of(bytes(body))]
     async with connection.cursor() as cursor:

@@ -139,7 +139,15 @@ async def carry_vote(
     store: str | None,
 ) -> ShownResult:
     """Start or continue a vote in the foreground."""
-    work = partial(_go, wish, question, made, run_id, screen, opened)
+
+    async def work() -> Any:
+        await read_all(made.docs, screen)
+        return await wings.require(wings.VOTES, "vote", "--votes")(
+            made.agent, question, wish.k, store=opened, run_id=run_id,
+            listener=VoteListener(screen), watch=partial(VoteRunListener, screen),
+            **_options(wish, question, made),
+        )  # fmt: skip
+
     done, error, reason = await run_to_end(work, run_id, store)
     try:
         record = await read(run_id, store=opened)
@@ -155,32 +163,17 @@ async def carry_vote(
     return ShownResult(record, result, store, made.why, reason, error, stands, made.spec.references)
 
 
-async def _go(
-    wish: VoteRequest,
-    question: Question,
-    made: Assembled,
-    run_id: str,
-    screen: RunScreen,
-    opened: Store,
-) -> Any:
-    await read_all(made.docs, screen)
+def _options(wish: VoteRequest, question: Question, made: Assembled) -> dict[str, Any]:
+    """The verifier of a vote, what it is made of, and what it is told of memories."""
     votes: dict[str, Json] = {"k": wish.k, "verifier": wish.verifier}
     same = wish.verifier.partition(":")[0] == made.spec.model.partition(":")[0]
     reached = made.spec.connection if same else Spec().connection
     verifier = Spec(model=wish.verifier, tools=(), connection=reached)
     words = " ".join(part for part in question if isinstance(part, str))
     words = question if isinstance(question, str) else words
-    notes = notes_for(made.spec.memory, words) if made.spec.memory else ()
     verifying = wings.require(wings.VOTES, "verifying", "--votes")
-    return await wings.require(wings.VOTES, "vote", "--votes")(
-        made.agent,
-        question,
-        wish.k,
-        verifier=verifying(make_model(verifier)) if wish.verifier else None,
-        store=opened,
-        run_id=run_id,
-        listener=VoteListener(screen),
-        watch=partial(VoteRunListener, screen),
-        origin={**origin(made.spec), VOTES: votes},
-        notes=notes,
-    )
+    return {
+        "verifier": verifying(make_model(verifier)) if wish.verifier else None,
+        "origin": {**origin(made.spec), VOTES: votes},
+        "notes": notes_for(made.spec.memory, words) if made.spec.memory else (),
+    }
