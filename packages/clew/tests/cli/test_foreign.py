@@ -1,6 +1,7 @@
 """Records made to attack: whoever wrote them, nothing that they name is run, imported or asked."""
 
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -21,8 +22,9 @@ from clew.core.loop import advance
 from clew.core.loop import run as go
 from clew.retention import export_runs
 from clew.testing.models import ScriptedModel, act, acts, say
-from tests.cli.shell import clew
+from tests.cli.shell import RUN_ID, clew
 from tests.patience import PATIENCE
+from tests.stores.test_migrate import age
 
 pytest.importorskip("clew_code", reason="a command-line program is one of the attacks")
 
@@ -327,6 +329,23 @@ def test_without_a_place_for_a_key_a_run_is_nobody_s() -> None:
     assert done.returncode == 0
     assert "not marked as yours" in done.stderr
     assert "not begun by you" in process("resume", "last").stderr
+
+
+def test_runs_of_a_store_of_before_are_trusted_by_the_command_that_it_names() -> None:
+    """It did not note whose they are, so they are anybody's until they were shown."""
+    assert clew("ask", "What is 2 + 3?", "--model", "offline", "--store", "s.sqlite").code == 0
+    age(Path("s.sqlite"), 4, forks=True)
+    (run_id,) = re.findall(RUN_ID, clew("runs", "--store", "s.sqlite").out)
+    refused = clew("resume", run_id, "--store", "s.sqlite", "--say", "And 2 + 4?")
+    assert refused.code == 2
+    command_ = f"clew resume {run_id} --trust-origin"
+    assert f"look at it (clew show {run_id}), then trust it ({command_})" in refused.err
+    trusted = clew(*command_.split()[1:], "--store", "s.sqlite", "--say", "And 2 + 4?")
+    assert trusted.code == 0
+    assert f"you trust run {run_id}:" in trusted.err
+    again = clew("resume", run_id, "--store", "s.sqlite", "--say", "And 2 + 5?")
+    assert again.code == 0
+    assert "trust" not in again.err
 
 
 def test_a_broken_key_is_told() -> None:

@@ -128,6 +128,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "also": {},
         "wants": "ruling",
         "until": 0,
+        "unknown": (),
     },
     "Origin": {
         "call": "",

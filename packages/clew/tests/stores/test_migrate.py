@@ -87,6 +87,7 @@ async def test_an_older_store_is_read_and_written(
     with caplog.at_level(logging.WARNING, "clew"):
         store = SqliteStore(path)
     assert f"was of an older format (version {version})" in caplog.text
+    assert "trust them one by one (clew resume RUN --trust-origin)" in caplog.text
     assert await content(store) == before
     assert [one.run_id for one in await list_runs(store=store, labels={"user": "ada"})] == ["open"]
     assert await store.foreign("open")  # nothing shows that this user's processes wrote it

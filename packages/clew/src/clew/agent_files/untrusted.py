@@ -19,8 +19,8 @@ def refuse_foreign(record: Trajectory, spec: Spec) -> None:
         return
     message = (
         f"run {record.run_id} was not begun by you on this machine, and what its agent names would "
-        "be run as you: look at it, then add --trust-origin, or give an agent of your own "
-        "(--set agent=FILE)"
+        f"be run as you: look at it (clew show {record.run_id}), then trust it (clew resume "
+        f"{record.run_id} --trust-origin), or give an agent of your own (--set agent=FILE)"
     )
     error = ForeignOriginError(message)
     for line in outside_parts(spec):

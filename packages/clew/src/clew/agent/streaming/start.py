@@ -117,6 +117,9 @@ async def _begin(
         task = RunTask(key, agent, work)
     try:
         await task.opened_or_raise()
+        if joined is not None and record is None:  # somebody else began it meanwhile: whose is it?
+            async with store_at(store) as opened:
+                await _record(opened, goal, run_id, options, new=new)
     except (RunBusyError, RunExistsError):
         await events.aclose()
         if alone or (record is None and anyio.current_time() > until):
@@ -124,18 +127,11 @@ async def _begin(
         if record is None:
             return None
         return Stream[T](key[1], after, store, owner=options["owner"]).of(agent)
-    except RunNotFoundError:
+    except ClewError as error:
         await events.aclose()
-        if joined is None:
-            raise
-        return None  # whoever that was for is not the owner
-    if joined is not None and record is None:  # somebody else began it meanwhile: whose is it?
-        try:
-            async with store_at(store) as opened:
-                await _record(opened, goal, run_id, options, new=new)
-        except ClewError:
-            await events.aclose()
-            raise
+        if joined is not None and isinstance(error, RunNotFoundError):
+            return None  # that was for whoever began the work: whose the run is, its record says
+        raise
     return events.take_from(task)
 
 

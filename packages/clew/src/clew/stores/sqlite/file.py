@@ -94,7 +94,10 @@ _SAVE: Final = "save it with `clew records export --archive` and import that int
 
 _RESTORE: Final = "Put all files of the store back from a copy"
 
-UNMARKED: Final = ": its runs are not marked as yours, so resume them with --trust-origin"
+UNMARKED: Final = (
+    ". It did not note whose a run is, so none is marked as yours: look at those that shall go on "
+    "(clew show RUN), then trust them one by one (clew resume RUN --trust-origin)"
+)
 
 _MEANING: Final = {
     sqlite3.SQLITE_AUTH: f"is damaged and is only read: {_SAVE}",
