@@ -20,6 +20,7 @@ from clew import (
     Usage,
     Verdict,
     cancel,
+    open_run,
     open_store,
     read,
     replay,
@@ -29,6 +30,7 @@ from clew import (
 from clew.core.events import Reply, Stop
 from clew.core.interfaces import Append, Prompt
 from clew.core.trajectory import Call, Trajectory
+from clew.stores import RunNotFoundError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew_strategies import VerifierChoice, agent_of, verifying, vote, vote_status, vote_sync
 from tests.strategies.voters import QUESTION, Tape, Voters, ask, look, model_of, voters, watched
@@ -591,6 +593,18 @@ async def test_an_id_belongs_to_one_vote() -> None:
             await vote(store=store, run_id="vote", **given)
     with pytest.raises(ConfigError, match=r"run vote\.1 is no vote"):
         await ask(voters("x"), store=store, run_id="vote.1")
+
+
+async def test_anothers_vote_is_not_found_whoever_is_at_work_on_it() -> None:
+    store, theirs = MemoryStore(), Agent(ScriptedModel([finish("x")]))
+    async with open_run(theirs, "?", run_id="theirs", store=store, owner="bob"):
+        with pytest.raises(RunNotFoundError):
+            await vote(voters("x"), QUESTION, 1, store=store, run_id="theirs", owner="ada")
+    mine = await ask(voters("x"), 1, store=store, run_id="mine", owner="ada")
+    assert (mine.answer, (await read("mine", store=store, owner="ada")).started.owner) == (
+        "x",
+        "ada",
+    )
 
 
 async def test_a_record_of_something_else_is_not_taken_for_a_run() -> None:

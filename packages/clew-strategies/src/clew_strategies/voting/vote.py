@@ -30,6 +30,7 @@ from clew import (
     read,
 )
 from clew.agent.agent import A_co, is_agent
+from clew.agent.labels import begins
 from clew.agent.read_result import result
 from clew.agent.runner import complete, has_begun, load_if_begun, start, start_or_take_up
 from clew.agent.subagents import with_limits
@@ -38,7 +39,6 @@ from clew.concurrency.portal import twin
 from clew.core.journal import Journal, load
 from clew.interfaces import EFFECTFUL, Changed, Json, Listener, Note, Store
 from clew.stores import RunExistsError, Where, store_at
-from clew.stores.locks import at_work
 from clew.support.parts import stable_name
 from clew.support.run_ids import new_run_id
 from clew_strategies.policy import base_agent
@@ -116,7 +116,8 @@ async def vote(
     planned = plan(agent, k, verifier, limits)
     run_id = run_id or new_run_id()
     store = agent.store if store is None else store
-    async with store_at(store) as opened, at_work(opened, run_id):
+    turn = partial(begins, run_id=run_id, owner=owner, patience=agent.parts.patience)
+    async with store_at(store) as opened, turn(opened, if_busy="wait"):
         runs = VoteRuns(planned.agent, k, verifier is not None, opened, watch, origin or {}, notes)
         own = planned.own(runs)
         begin = partial(
