@@ -12,9 +12,11 @@ from clew.interfaces import Json
 from clew.workers import queue_of, status
 from clew_serve.agents import agent_name
 from clew_serve.api.access_to_runs import agent_named, record_of
+from clew_serve.api.questions import Attachment, question_of
 from clew_serve.endpoints import Inquiry
 
 MAX_PAGE: Final = 200
+_MAX_TITLE: Final = 80
 _CHUNK: Final = 500
 _SEARCHED: Final = 5_000
 """So many runs a search looks through for one page."""
@@ -59,6 +61,7 @@ class NewRun(msgspec.Struct, forbid_unknown_fields=True):
 
     agent: str
     question: str
+    attachments: list[Attachment] = []
     request: str = ""
     labels: dict[str, str] = {}
     session: str | None = None
@@ -138,7 +141,7 @@ async def begin(inquiry: Inquiry) -> BegunRun:
     new: NewRun = inquiry.content
     served = agent_named(inquiry.service, new.agent)
     run_id = await submit(
-        served.agent, new.question, store=inquiry.service.store,
+        served.agent, question_of(new.question, new.attachments), store=inquiry.service.store,
         queue=inquiry.service.config.queue, origin=served.recorded, labels=new.labels or None,
         owner=inquiry.user.begins_for, request=new.request, session=new.session,
     )  # fmt: skip
@@ -154,7 +157,7 @@ async def get(inquiry: Inquiry) -> Run:
     return Run(
         run_id=record.run_id,
         status=await _standing(inquiry, record),
-        title=started.labels.get("title") or record.goal.strip().partition("\n")[0][:80],
+        title=_title(record),
         question=record.goal,
         agent=agent_name(record),
         queue=queue_of(record),
@@ -180,6 +183,12 @@ async def _standing(inquiry: Inquiry, record: Trajectory) -> str:
     if not queue_of(record):
         return record.stop.status if record.stop is not None else "open"
     return await status(record.run_id, store=inquiry.service.store, owner=inquiry.user.owner)
+
+
+def _title(record: Trajectory) -> str:
+    """What the run is called in a listing too."""
+    words = record.started.words.strip() or record.goal.strip()
+    return record.started.labels.get("title") or words.partition("\n")[0][:_MAX_TITLE]
 
 
 def _at(entry: Entry) -> int:

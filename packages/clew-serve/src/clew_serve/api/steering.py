@@ -13,6 +13,7 @@ from clew_serve.api.access_to_runs import (
     go_on,
     record_of,
 )
+from clew_serve.api.questions import Attachment, question_of
 from clew_serve.api.runs import BegunRun
 from clew_serve.endpoints import Inquiry
 from clew_serve.errors import RefusedError
@@ -22,6 +23,7 @@ class Words(msgspec.Struct, forbid_unknown_fields=True):
     """Something to `say` to a run; a client's own id of the `request` makes it safe to repeat."""
 
     say: str
+    attachments: list[Attachment] = []
     request: str = ""
 
 
@@ -60,19 +62,20 @@ class Done(msgspec.Struct):
 async def say(inquiry: Inquiry) -> Done:
     """Say something to a run, in its turn."""
     words: Words = inquiry.content
-    if not words.say.strip():
+    if not words.say.strip() and not words.attachments:
         raise RefusedError(422, "invalid", "the words are empty", "say something")
     record = await record_of(inquiry)
     service = inquiry.service
     served = agent_for(service, record)
     check_works(service, record)
+    message = question_of(words.say, words.attachments)
     if queue_of(record):
         await leave_words(
-            served.agent, record.run_id, words.say, service.store,
+            served.agent, record.run_id, message, service.store,
             request=words.request, owner=inquiry.user.owner,
         )  # fmt: skip
     else:
-        await service.work.go_on(served, record.run_id, say=words.say, request=words.request)
+        await service.work.go_on(served, record.run_id, say=message, request=words.request)
     return Done(record.run_id)
 
 
