@@ -1,15 +1,14 @@
 """What is asked of a server for a call: resources and prompts (`tool_calls.py`: a tool)."""
 
-from typing import Any
-
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew import Observation
+from clew.core.events import Attachment
 from clew.interfaces import Json
 from clew_mcp.connection import Connection
 from clew_mcp.pending_requests import PendingRequest, Request
-from clew_mcp.results import content_of, resource_text
+from clew_mcp.results import checked, content_of, resource_of
 
 
 def list_resources(connection: Connection, args: dict[str, Json]) -> Request:
@@ -49,7 +48,9 @@ def read_resource(connection: Connection, args: dict[str, Json]) -> Request:
     async def read(pending: PendingRequest) -> Observation:
         del pending
         result = await connection.client.read_resource(args["uri"])
-        return Observation(content="\n".join(map(resource_text, result.contents)))
+        problems = list[str]()
+        texts = [resource_of(each, problems)[0] for each in result.contents]
+        return checked("\n".join(texts), (), problems)
 
     return _may_ask(read)
 
@@ -89,12 +90,12 @@ def get_prompt(connection: Connection, args: dict[str, Json]) -> Request:
     async def get(pending: PendingRequest) -> Observation:
         del pending
         result = await connection.client.get_prompt(args["name"], args.get("arguments"))
-        texts: list[str] = []
-        attachments: list[Any] = []
+        texts, problems = list[str](), list[str]()
+        attachments = list[Attachment]()
         for message in result.messages:
-            text, attached = content_of([message.content])
+            text, attached = content_of([message.content], problems)
             texts.append(f"{message.role}: {text}")
             attachments += attached
-        return Observation(content="\n".join(texts), attachments=(*attachments,))
+        return checked("\n".join(texts), (*attachments,), problems)
 
     return _may_ask(get)

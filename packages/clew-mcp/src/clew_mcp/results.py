@@ -4,18 +4,18 @@ import base64
 import binascii
 import json
 import logging
-import re
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import mcp_types as types
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from clew import Audio, ConfigError, File, Image, Observation
-from clew.core.events import Code
+from clew.core.events import Attachment, Code
 from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
+from clew.support.media_types import charset_of, is_text_type, plain_type
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.tools.schema import linear_validator
@@ -24,16 +24,11 @@ from clew_mcp.settings import printable
 
 LOG: Final = logging.getLogger("clew")
 
+Resource: TypeAlias = types.TextResourceContents | types.BlobResourceContents
+Attached: TypeAlias = tuple[Attachment, ...]
+
 _MAX_QUOTED_CHARS: Final = 40
 _BLOCK: Final[TypeAdapter[types.ContentBlock]] = TypeAdapter(types.ContentBlock)
-
-_CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
-_TEXTS: Final = frozenset({
-    "application/json", "application/xml", "application/yaml", "application/x-yaml",
-    "application/toml", "application/javascript", "application/sql",
-})  # fmt: skip
-
-NO_DATA = "(what came is no base64)"
 
 
 def observation_of(
@@ -48,9 +43,9 @@ def observation_of(
     `ValidationError` for what is no result.
     """
     result = _read_result(raw)
-    text, attachments = content_of(result.blocks)
-    content = _content(text, result.structured)
     problems = result.problems
+    text, attachments = content_of(result.blocks, problems)
+    content = _content(text, result.structured)
     if result.is_error:
         content = f"ERROR: tool_error: {text or 'the tool failed and does not say why'}"
     elif schema is not None:
@@ -59,12 +54,22 @@ def observation_of(
     if result.is_error or problems:
         code = "tool_error" if result.is_error else "bad_output"
     if code == "bad_output":
-        quoted = text_or_json(content)
-        unfit = printable("; ".join(problems))
-        content = f"ERROR: bad_output: {tool} did what it did, and what came is unfit: {unfit}"
-        content = f"{content}\n{quoted}" if quoted else content
+        content = _unfit(f"{tool} did what it did, and what came", problems, text_or_json(content))
     own = "untrusted" if code else trust  # an error may quote what the server read
     return Observation(content=content, ok=not code, code=code, attachments=attachments, trust=own)
+
+
+def checked(text: str, attachments: Attached, problems: Sequence[str]) -> Observation:
+    """What a server gave of its resources or prompts; a failed one, if some of it is unfit."""
+    if not problems:
+        return Observation(content=text, attachments=attachments)
+    content = _unfit("what came", problems, text)
+    return Observation(content=content, ok=False, code="bad_output", attachments=attachments)
+
+
+def _unfit(what: str, problems: Sequence[str], quoted: str) -> str:
+    told = f"ERROR: bad_output: {what} is unfit: {printable('; '.join(problems))}"
+    return f"{told}\n{quoted}" if quoted else told
 
 
 class _ToolResult(NamedTuple):
@@ -142,10 +147,13 @@ def _misfit(schema: Json, raw: dict[str, Json]) -> list[str]:
     return []
 
 
-def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image | Audio | File, ...]]:
-    """Blocks of content as text, and as pictures, recordings and files."""
+def content_of(blocks: Iterable[Any], problems: list[str]) -> tuple[str, Attached]:
+    """Blocks of content as text, and as pictures, recordings and files.
+
+    What cannot be read is added to `problems`.
+    """
     lines: list[str] = []
-    attachments: list[Image | Audio | File] = []
+    attachments: list[Attachment] = []
     for block in blocks:
         match block:
             case str():
@@ -153,70 +161,63 @@ def content_of(blocks: Iterable[Any]) -> tuple[str, tuple[Image | Audio | File, 
             case types.TextContent():
                 lines.append(block.text)
             case types.ImageContent():
-                if (data := _decoded(block.data)) is None:
-                    lines.append(NO_DATA)
-                else:
-                    lines.append(f"[a picture: {block.mime_type}, {len(data)} bytes]")
+                data = _decoded(block.data, "a picture", problems)
+                lines.append(_told("a picture", block.mime_type, data))
+                if data is not None:
                     attachments.append(Image(block.mime_type, data, text=lines[-1]))
             case types.AudioContent():
-                if (data := _decoded(block.data)) is None:
-                    lines.append(NO_DATA)
-                else:
-                    lines.append(f"[a sound: {block.mime_type}, {len(data)} bytes]")
+                data = _decoded(block.data, "a sound", problems)
+                lines.append(_told("a sound", block.mime_type, data))
+                if data is not None:
                     attachments.append(Audio(block.mime_type, data))
             case types.ResourceLink():
                 about = ": ".join(filter(None, (block.name, block.description)))
                 lines.append(f"[resource {block.uri} ({about})]")
             case types.EmbeddedResource():
-                lines.append(resource_text(block.resource))
-                attachments += _attached(block.resource)
+                text, attached = resource_of(block.resource, problems)
+                lines.append(text)
+                attachments += attached
             case _:
                 lines.append(f"[{getattr(block, 'type', 'something')} that cannot be shown]")
     return "\n".join(lines), (*attachments,)
 
 
-def _attached(
-    resource: types.TextResourceContents | types.BlobResourceContents,
-) -> list[Image | Audio | File]:
-    """A resource that is a picture, a recording or a PDF; none where it is a text or unknown."""
-    kind = (resource.mime_type or "").partition(";")[0].strip().lower()
-    known = kind.startswith(("image/", "audio/")) or kind == "application/pdf"
-    if isinstance(resource, types.TextResourceContents) or not known:
-        return []
-    if (data := _decoded(resource.blob)) is None:
-        return []
-    if kind.startswith("image/"):
-        return [Image(kind, data, text=resource_text(resource))]
-    if kind.startswith("audio/"):
-        return [Audio(kind, data)]
-    return [File(kind, data, name=str(resource.uri).rpartition("/")[2])]
+def _told(what: str, kind: str, data: bytes | None) -> str:
+    size = "no base64" if data is None else f"{len(data)} bytes"
+    return f"[{what}: {kind}, {size}]"
 
 
-def resource_text(
-    resource: types.TextResourceContents | types.BlobResourceContents,
-) -> str:
-    """The content of a resource as text, under its address."""
+def resource_of(resource: Resource, problems: list[str]) -> tuple[str, Attached]:
+    """The content of a resource as text, under its address, and what is no text of it.
+
+    That is a picture, a recording or a PDF; other kinds are only named.
+    """
     kind = resource.mime_type or "of an unknown kind"
+    where = f"resource {resource.uri}"
     if isinstance(resource, types.TextResourceContents):
-        return f"[resource {resource.uri}, {kind}]\n{resource.text}"
-    if _is_text(kind) and (data := _decoded(resource.blob)) is not None:
-        charset = _CHARSET.search(kind)
-        read = decoded(data, charset=charset[1] if charset else "", html="html" in kind.lower())
+        return f"[{where}, {kind}]\n{resource.text}", ()
+    if (data := _decoded(resource.blob, where, problems)) is None:
+        return f"[{where}, {kind}: no base64]", ()
+    if is_text_type(kind):
+        html = "html" in kind.lower()
+        read = decoded(data, charset=charset_of(kind), html=html)
         note = f", {read.note}" if read.note else ""
-        return f"[resource {resource.uri}, {kind}{note}]\n{read.text}"
-    return f"[resource {resource.uri}, {kind}: {len(resource.blob) * 3 // 4} bytes]"
+        return f"[{where}, {kind}{note}]\n{read.text}", ()
+    text, name = f"[{where}, {kind}: {len(data)} bytes]", plain_type(kind)
+    if name.startswith("image/"):
+        return text, (Image(name, data, text=text),)
+    if name.startswith("audio/"):
+        return text, (Audio(name, data),)
+    if name == "application/pdf":
+        return text, (File(name, data, name=str(resource.uri).rpartition("/")[2]),)
+    return text, ()
 
 
-def _is_text(kind: str) -> bool:
-    """Whether a MIME type is that of a text (https://www.rfc-editor.org/rfc/rfc6839)."""
-    name = kind.partition(";")[0].strip().lower()
-    return name.startswith("text/") or name in _TEXTS or name.endswith(("+json", "+xml", "+yaml"))
-
-
-def _decoded(data: str) -> bytes | None:
+def _decoded(data: str, what: str, problems: list[str]) -> bytes | None:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
+        problems.append(f"{what} is no base64")
         return None
 
 

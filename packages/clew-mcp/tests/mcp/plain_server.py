@@ -154,7 +154,6 @@ SEEN: set[str] = set()
 PNG = "iVBORw0KGgo="
 BLOCKS = [
     {"type": "image", "mimeType": "image/png", "data": PNG},
-    {"type": "image", "mimeType": "image/png", "data": "no base64!"},
     {"type": "audio", "mimeType": "audio/wav", "data": "UklGRgAAAABXQVZFZm10IA=="},
     {"type": "resource_link", "uri": "file:///a", "name": "a"},
     {"type": "resource", "resource": {"uri": "file:///b", "text": "B"}},
@@ -290,6 +289,17 @@ RESULTS: dict[str, Any] = {
 }
 
 
+BROKEN: dict[str, Any] = {
+    "resources/read": {"contents": [
+        {"uri": "file:///a", "text": "AAA"},
+        {"uri": "file:///broken", "mimeType": "image/png", "blob": "no base64!"},
+    ]},
+    "prompts/get": {"messages": [
+        {"role": "user", "content": {"type": "image", "mimeType": "image/png", "data": "?"}},
+    ]},
+}  # fmt: skip
+
+
 def tools_page(message: dict[str, Any]) -> dict[str, Any]:
     """Two tools a page unless it is told otherwise, so that paging is done in every test."""
     said = settings()
@@ -337,6 +347,8 @@ def main() -> None:
         elif method in RESULTS:
             more = settings().get("paged") and not (message.get("params") or {}).get("cursor")
             result = {**RESULTS[method], "nextCursor": "2"} if more else RESULTS[method]
+            if "broken" in str(message.get("params")):
+                result = BROKEN[method]
             send({"id": message["id"], "result": result})
         elif "id" in message and settings().get("handshake") != "silent":
             send({"id": message["id"], "error": {"code": -32601, "message": "unknown method"}})

@@ -63,14 +63,13 @@ async def test_all_kinds_of_content_are_shown(plain: Plain) -> None:
     (picture,) = await seen(tools, act("plain_picture"))
     assert picture.text.splitlines() == [
         "[a picture: image/png, 8 bytes]",
-        "(what came is no base64)",
         "[a sound: audio/wav, 16 bytes]",
         "[resource file:///a (a)]",
         "[resource file:///b, of an unknown kind]",
         "B",
-        "[resource file:///c, of an unknown kind: 6 bytes]",
+        "[resource file:///c, of an unknown kind: 5 bytes]",
         "[resource file:///a/bill.pdf, application/pdf: 15 bytes]",
-        "[resource x:d, image/png: 9 bytes]",
+        "[resource x:d, image/png: 8 bytes]",
     ]
     assert [(each.media_type, len(each.blob)) for each in picture.attachments] == [
         ("image/png", 64),
@@ -336,6 +335,27 @@ async def test_resources_and_prompts_are_tools_where_they_are_asked_for(plain: P
     assert (prompts.text, prompt.text) == ("greet(who?) – greet", "user: Greet Ada.")
     assert {one.effect for one in (listed, text, prompts, prompt)} == {"read"}
     assert {one.trust for one in (listed, text, prompts, prompt)} == {"untrusted"}
+
+
+async def test_resources_and_prompts_with_broken_base64_fail_and_say_so(plain: Plain) -> None:
+    server = plain.server(resources=True, prompts=True, only=("echo",))
+    tools = await mcp_tools(server, pins=plain.pins)
+    text, prompt = await seen(
+        tools,
+        act("plain_read_resource", uri="file:///broken"),
+        act("plain_get_prompt", name="broken"),
+    )
+    assert [(one.ok, one.code) for one in (text, prompt)] == [(False, "bad_output")] * 2
+    assert text.text.splitlines() == [
+        "ERROR: bad_output: what came is unfit: resource file:///broken is no base64",
+        "[resource file:///a, of an unknown kind]",
+        "AAA",
+        "[resource file:///broken, image/png: no base64]",
+    ]
+    assert prompt.text.splitlines() == [
+        "ERROR: bad_output: what came is unfit: a picture is no base64",
+        "user: [a picture: image/png, no base64]",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_blocks_of_later_versions_are_named() -> None:
         ("TEXT/HTML", '<meta charset="koi8-r">привет'.encode("koi8-r"), "привет"),
         ("text/plain", b"a\xffb", "encoding not certain"),
         ("text/plain; charset=utf-8", b"a\xffb", "which it is not"),
-        ("application/octet-stream", b"hello", ": 6 bytes]"),
+        ("application/octet-stream", b"hello", ": 5 bytes]"),
     ],
 )
 def test_a_text_in_base64_is_read(kind: str, data: bytes, said: str) -> None:
@@ -73,7 +73,40 @@ def test_a_text_in_base64_is_read(kind: str, data: bytes, said: str) -> None:
     assert seen.text.startswith("[resource file:///a, ")
 
 
-def test_what_is_no_base64_is_not_read() -> None:
-    inner = {"uri": "file:///a", "mimeType": "text/plain", "blob": "no base64!"}
-    raw: dict[str, Any] = {"content": [{"type": "resource", "resource": inner}]}
-    assert "text/plain: " in observation_of(raw, "untrusted").text
+BROKEN: list[tuple[dict[str, Any], str, str]] = [
+    ({"type": "image", "mimeType": "image/png", "data": "no base64!"}, "a picture", "image/png"),
+    ({"type": "audio", "mimeType": "audio/wav", "data": "aGVsbG8"}, "a sound", "audio/wav"),
+    *(
+        (
+            {
+                "type": "resource",
+                "resource": {"uri": "x:a", "mimeType": kind, "blob": "no base64!"},
+            },
+            "resource x:a",
+            kind,
+        )
+        for kind in ("text/plain", "image/png", "audio/wav", "application/pdf", "x/y")
+    ),
+]
+
+
+@pytest.mark.parametrize(("block", "what", "kind"), BROKEN, ids=range(len(BROKEN)))
+def test_what_is_no_base64_fails_and_takes_nothing_else_with_it(
+    block: dict[str, Any], what: str, kind: str
+) -> None:
+    good = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+    raw = {"content": [{"type": "text", "text": "Booked."}, block, good]}
+    seen = observation_of(raw, "trusted", "book")
+    assert (seen.ok, seen.code, seen.outcome, seen.trust) == (
+        False,
+        "bad_output",
+        "done",
+        "untrusted",
+    )
+    told, *rest = seen.text.splitlines()
+    why = f"book did what it did, and what came is unfit: {what} is no base64"
+    assert told == f"ERROR: bad_output: {why}"
+    assert rest[0] == "Booked."
+    assert "no base64" in rest[1]
+    assert kind in rest[1]
+    assert [each.media_type for each in seen.attachments] == ["image/png"]

@@ -82,8 +82,16 @@ async def test_a_held_call_goes_on_with_the_question_that_has_them(era: str) -> 
             "and may have 20,000,000: make it smaller",
         ),
         (ATTACHED * 6, "24 attachments are too many: give at most 20"),
+        (
+            [attached("text/plain", PNG)],
+            "attachments[0] is said to be text/plain, and is image/png",
+        ),
+        (
+            [attached("text/plain", b"a\0b")],
+            "attachments[0] is said to be text/plain, and has a NUL",
+        ),
     ],
-    ids=range(8),
+    ids=range(10),
 )
 async def test_bad_ones_are_told_in_a_line_and_begin_no_run(given: Any, told: str) -> None:
     store = MemoryStore()

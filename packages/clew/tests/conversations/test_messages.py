@@ -282,6 +282,8 @@ BLOCKS: list[Any] = [
         "source": {"type": "base64", "media_type": "image/jpeg", "data": "iVBORw0KGgo="},
     },
     {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a\ud800"}},
+    {"type": "file", "file": {"filename": "a.txt", "file_data": url("text/plain", PNG)}},
+    {"type": "document", "source": {"type": "base64", "media_type": "text/html", "data": "AGE="}},
 ]
 TOLD = [
     "is said to be image/gif, and is image/png",
@@ -292,6 +294,8 @@ TOLD = [
     "is said to be application/pdf, and is image/png",
     "is said to be image/jpeg, and is image/png",
     "half a character",
+    "is said to be text/plain, and is image/png",
+    "is said to be text/html, and has a NUL, which no text has",
 ]
 CALLED = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 USED = {"type": "tool_use", "id": "a", "name": "look", "input": {}}

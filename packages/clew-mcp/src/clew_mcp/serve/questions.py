@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from clew import Audio, ConfigError, File, Image, Question
+from clew.core.attachments import text_file
 from clew.interfaces import Json, Started
-from clew.support.text_encoding import decoded
 
 _MAX_ATTACHED: Final = 20
 
@@ -95,6 +95,5 @@ def _part(where: str, part: _Attached) -> Image | Audio | File:
         return Image(part.media_type, data, part.text)
     if kind == "audio":
         return Audio(part.media_type, data, part.text)
-    if kind == "text":
-        return File(part.media_type, text=part.text or decoded(data).text, name=part.name)
-    return File(part.media_type, data, part.text, name=part.name)
+    file = File(part.media_type, data, part.text, name=part.name)
+    return text_file(where, file) if kind == "text" and data else file

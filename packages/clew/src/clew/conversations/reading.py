@@ -10,11 +10,10 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from clew.core.attachments import check_attachment
+from clew.core.attachments import check_attachment, text_file
 from clew.core.events import Asked, Attachment, Audio, File, Image, RawCall, Text, encode
 from clew.support.errors import ConfigError
 from clew.support.settings import check_text
-from clew.support.text_encoding import decoded
 
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 """Messages as the official clients take them."""
@@ -165,7 +164,7 @@ def _unchecked_part(where: str, block: Mapping[str, Any]) -> Text | Attachment:
         case "file":
             file = _dict(where, block, "file")
             kind, data = _from_url(where, _text(where, file, "file_data"))
-            return _file(kind, data, str(file.get("filename") or ""))
+            return _file(where, kind, data, str(file.get("filename") or ""))
         case "image" | "document" as kind:
             return _anthropic(where, kind, block)
         case other:
@@ -182,13 +181,12 @@ def _anthropic(where: str, kind: str, block: Mapping[str, Any]) -> Text | Attach
         raise _elsewhere(where)
     data = _decoded(where, _text(where, source, "data"))
     media = _text(where, source, "media_type")
-    return Image(media, data) if kind == "image" else _file(media, data, title)
+    return Image(media, data) if kind == "image" else _file(where, media, data, title)
 
 
-def _file(kind: str, data: bytes, name: str) -> File:
-    if not kind.startswith("text/"):
-        return File(kind, data, name=name)
-    return File(kind, text=decoded(data).text, name=name)
+def _file(where: str, kind: str, data: bytes, name: str) -> File:
+    file = File(kind, data, name=name)
+    return text_file(where, file) if kind.startswith("text/") and data else file
 
 
 def _from_url(where: str, url: str) -> tuple[str, bytes]:

@@ -11,8 +11,9 @@ import msgspec
 
 from clew.core.events import Attachment, Audio, File, Image, Observation
 from clew.support.errors import ConfigError
-from clew.support.media_types import KINDS, check_size, kinds_of
+from clew.support.media_types import charset_of, check_size, contradiction, kinds_of
 from clew.support.settings import check_text
+from clew.support.text_encoding import decoded
 
 _SCALARS: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _WORDS: Final = {Image: "an image", Audio: "a recording", File: "a file"}
@@ -34,11 +35,24 @@ def check_attachment(name: str, part: Attachment) -> None:
     if not data and not (isinstance(part, File) and part.text):
         raise ConfigError(f"{name} has no bytes: give its data")
     check_size(name, len(data))
-    kinds = kinds_of(data)
-    must_be_known = not isinstance(part, File) or (bool(data) and part.media_type in KINDS)
-    if must_be_known and part.media_type not in kinds:
-        is_ = f"is {kinds[0]}" if kinds else "is none that is known"
-        raise ConfigError(f"{name} is said to be {part.media_type}, and {is_}")
+    if isinstance(part, File):
+        wrong = contradiction(part.media_type, data) if data else ""
+    else:
+        kinds = kinds_of(data)
+        wrong = f"is {kinds[0]}" if kinds else "is none that is known"
+        wrong = "" if part.media_type in kinds else wrong
+    if wrong:
+        raise ConfigError(f"{name} is said to be {part.media_type}, and {wrong}")
+
+
+def text_file(name: str, file: File) -> File:
+    """A file that is a text, as that: models need no bytes of it, and secrets in a text count.
+
+    Raises `ConfigError` as `check_attachment` does, if its bytes are no such text.
+    """
+    check_attachment(name, file)
+    text = file.text or decoded(file.data, charset=charset_of(file.media_type)).text
+    return msgspec.structs.replace(file, data=b"", text=text)
 
 
 def kind_in_words(part: Attachment) -> str:
