@@ -58,16 +58,39 @@ def test_a_call_of_an_agent_file_is_performed_elsewhere(desk: str) -> None:
         (waiting,) = clew("approvals", "--json").document
         assert (waiting["wants"], waiting["tool"]) == ("result", "scan")
         assert f"Give it: clew answer {waiting['id']} RESULT" in held.out
-        wrong = clew("answer", waiting["id"], "3", env=env(server))
-        assert (wrong.code, wrong.out) == (2, "")
-        assert "does not fit scan, and nothing was recorded:" in wrong.err
-        done = clew("answer", waiting["id"], "a page", env=env(server))
+        done = clew("answer", waiting["id"], "2026", env=env(server))
         assert (done.code, "Scanned." in done.out) == (0, True)
         late = clew("answer", waiting["id"], "another", env=env(server))
         assert (late.code, late.out) == (2, "")
     shown = clew("show", "last").out
-    assert 'Settled 1.1: done, with the result "a page"' in shown
+    assert 'Settled 1.1: done, with the result "2026"' in shown
     assert clew("replay", "last").code == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "typed", "result", "told"),
+    [
+        ('{ type = "string" }', "2026", '"2026"', ""),
+        ('{ type = "integer" }', "2026", "2026", ""),
+        ('{ type = "integer" }', "soon", "", "does not fit scan, and nothing was recorded:"),
+        (
+            '{ type = ["string", "integer"] }', "2026", "2026",
+            'clew: 2026 is read as JSON: for the text say "2026"',
+        ),
+        ('{ type = ["string", "integer"] }', '"2026"', '"2026"', ""),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_read_by_the_schema(
+    desk: str, schema: str, typed: str, result: str, told: str
+) -> None:
+    Path(desk).write_text(FILE.replace('{ type = "string" }', schema).replace("fallback", "#"))
+    with OpenAIServer([Say(calls=[("scan", '{"page": 1}')]), Say("Scanned.")]) as server:
+        clew("ask", "Scan it.", "--agent", desk, env=env(server))
+        (waiting,) = clew("approvals", "--json").document
+        done = clew("answer", waiting["id"], typed, env=env(server))
+        assert (done.code, told in done.err) == (0 if result else 2, True)
+    shown = clew("show", "last").out
+    assert (f"done, with the result {result}" in shown) == bool(result)
 
 
 def test_a_result_that_is_given_again_is_told_with_where_its_run_stands(tmp_path: Path) -> None:
@@ -95,7 +118,7 @@ def test_a_schema_is_called_one_and_nothing_waits_in_a_store(tmp_path: Path) -> 
     mine = Agent(model, tools=[scan], guards=guards, store=store)
     run_sync(mine, "Scan it.", run_id="r")
     listed = clew("approvals", "--store", str(store)).out
-    assert 'the answer is JSON that fits this schema: {"type":"string"}' in listed
+    assert 'the answer has this schema: {"type":"string"}' in listed
     sync.answer("r:1.1", "a page", store=store)
     sync.resume(mine, "r")
     told = clew("approvals", "--store", str(store)).out
@@ -119,6 +142,7 @@ def test_a_call_of_unknown_outcome_is_settled(desk: str) -> None:
 
 
 def test_a_result_is_given_while_walking(desk: str) -> None:
+    Path(desk).write_text(FILE.replace('{ type = "string" }', '{ type = "string", minLength = 3 }'))
     with OpenAIServer([Say(calls=[("scan", '{"page": 1}')]), Say("Scanned.")]) as server:
         assert clew("ask", "Scan it.", "--agent", desk, env=env(server)).code == 4
         with terminal("approvals", "-i") as shell:

@@ -1,7 +1,9 @@
 """The calls that wait for a person, and a person's rulings, for programs that show approvals.
 
 `pending_here` reads one record, `pending_in` its sub-runs too, and `root_of` names the run to
-resume after a ruling. `clew.pending_approvals` lists all runs, and `clew.rule` rules.
+resume after a ruling. `value_of_text` and `arguments_of_text` read what a person typed by the
+schema of what is wanted: `PendingApproval.asks`, or that of `recorded_tool`.
+`clew.pending_approvals` lists all runs, and `clew.rule` rules.
 """
 
 import logging
@@ -12,6 +14,7 @@ from clew.agent.agent import A_co, Agent, D
 from clew.agent.labels import checked_labels, checked_owner, load_of
 from clew.agent.result import Result
 from clew.agent.runner import has_begun
+from clew.agent.typed_text import TypedText, arguments_of_text, value_of_text
 from clew.agent.words_on_calls import (
     NamedCall,
     notify_ancestors,
@@ -36,13 +39,17 @@ from clew.support.json_arguments import REFUSED, unfit
 from clew.tools.schema import compile_schema
 
 __all__ = [
+    "TypedText",
     "approval_id",
+    "arguments_of_text",
     "cancel",
     "pending_approvals",
     "pending_here",
     "pending_in",
+    "recorded_tool",
     "root_of",
     "rule",
+    "value_of_text",
 ]
 
 LOG: Final = logging.getLogger("clew")

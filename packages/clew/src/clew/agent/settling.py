@@ -70,8 +70,7 @@ async def answer(
     async def leave(named: NamedCall) -> None:
         waiting = named.target
         if waiting.settled is None and not waits_for_result(waiting):
-            message = f"call {waiting.key} of run {named.record.run_id} waits for no result"
-            raise NotHeldError(message)
+            raise NotHeldError(_too_late(named.record, waiting))
         await _leave(named, _word(waiting, value, by=by))
 
     return await say_of_call(
@@ -152,6 +151,16 @@ def _word(call: Call, result: Json, *, done: bool = True, why: str = "", by: str
     word = Settled(call.key, done, result, why, by, call.question)
     encode_message(word)
     return redact(word)
+
+
+def _too_late(record: Trajectory, call: Call) -> str:
+    """Why a call takes no result, and what a person may say of it instead."""
+    told = f"call {call.key} of run {record.run_id} waits for no result"
+    if not call.woken:
+        return told
+    if is_unknown(call):
+        return f"{told} any more: its time has passed. Say what came of it by clew.settle"
+    return f"{told} any more: its time has passed, and the run went on without it"
 
 
 def _check_unknown(record: Trajectory, call: Call) -> None:

@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from clew import ConfigError, PendingApproval, rule, settle
+from clew.agent.approvals import arguments_of_text, value_of_text
 from clew.cli.options import readable
 from clew.cli.render import TextBlock, origins, written
 from clew.cli.safe_text import inert, json_text, say
@@ -36,7 +37,7 @@ def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
     why = inert(each.why + origins(each.origins))
     behind = "".join(f"\n{_BEHIND}: {written(it, complete=True)}" for it in each.behind)
     form = "" if each.asks is None else encode(each.asks).decode()
-    asks = f"\nthe answer is JSON that fits this schema: {form}" if form else ""
+    asks = f"\nthe answer has this schema: {form}" if form else ""
     key = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
     return TextBlock(f"Held {inert(key)}", f"{made}\n{why}{behind}{inert(asks)}", "yellow")
 
@@ -52,7 +53,7 @@ def render_approval(
         answer = command("approve", each.id, "--answer", "TEXT", store=store)
         yield TextBlock("Answer it", answer)
     elif each.asks is not None:
-        answer = command("approve", each.id, "--answer", "JSON", store=store)
+        answer = command("approve", each.id, "--answer", "VALUE", store=store)
         yield TextBlock("Answer it", answer)
     else:
         if each.wants == "outcome":
@@ -65,30 +66,11 @@ def render_approval(
     )
 
 
-def arguments(text: str) -> dict[str, Json]:
-    """The arguments a person wrote. Raises `ConfigError` for what is no JSON object."""
-    try:
-        return msgspec.json.decode(text, type=dict[str, Json])
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        message = f"that is no JSON object of arguments: {error}"
-        raise ConfigError(message) from error
-
-
-def json_answer(text: str) -> Json:
-    """The answer a person wrote. Raises `ConfigError` for what is no JSON."""
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        message = f"the answer is no JSON, which this call asks for: {error}"
-        raise ConfigError(message) from error
-
-
-def json_or_text(text: str) -> Json:
-    """A result as a person wrote it: JSON, or else a text."""
-    try:
-        value: Json = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return text
+def typed_value(text: str, schema: Json) -> Json:
+    """What a person typed, by the schema of what is wanted; says how it is read if that is open."""
+    value, note = value_of_text(text, schema)
+    if note:
+        say(f"clew: {inert(note)}", err=True)
     return value
 
 
@@ -162,22 +144,17 @@ def _reason() -> str:
 
 
 def _answered(each: PendingApproval) -> Ruling | Settled | None:
-    """Ask for the answer that a call wants, until it is of that form; "n" refuses the call."""
-    while True:
-        say(f"Your answer to {inert(each.call)} as JSON, n to refuse, or nothing:")
-        typed = input(PROMPT).strip()
-        if not typed:
-            return None
-        if typed.lower() in {"n", "no"}:
-            return Ruling(each.call, allow=False, why=_reason())
-        if each.wants == "result":
-            return Settled(each.call, result=json_or_text(typed))
-        try:
-            answer = json_answer(typed)
-        except ConfigError as error:
-            say(str(error), err=True)
-            continue
-        return Ruling(each.call, allow=True, answer=answer)
+    """Ask for the answer that a call wants; "n" refuses the call."""
+    say(f"Your answer to {inert(each.call)} (n refuses, nothing decides later):")
+    typed = input(PROMPT).strip()
+    if not typed:
+        return None
+    if typed.lower() in {"n", "no"}:
+        return Ruling(each.call, allow=False, why=_reason())
+    value = typed_value(typed, each.asks)
+    if each.wants == "result":
+        return Settled(each.call, result=value)
+    return Ruling(each.call, allow=True, answer=value)
 
 
 def _edit(each: PendingApproval) -> dict[str, Json] | None:
@@ -185,7 +162,7 @@ def _edit(each: PendingApproval) -> dict[str, Json] | None:
     text = msgspec.json.format(json_text(each.args))
     try:
         edited = click.edit(text, extension=".json")
-        return None if edited is None else arguments(edited)
+        return None if edited is None else arguments_of_text(edited)
     except (ConfigError, click.ClickException) as error:
         say(str(error), err=True)
         return None

@@ -16,9 +16,16 @@ from clew import (
     pending_approvals,
     read,
 )
-from clew.agent.approvals import approval_id, pending_here, pending_in, root_of
+from clew.agent.approvals import (
+    approval_id,
+    arguments_of_text,
+    pending_here,
+    pending_in,
+    recorded_tool,
+    root_of,
+)
 from clew.agent_files import ForeignRunError
-from clew.cli.approval_prompts import arguments, confirm, json_answer, post_ruling
+from clew.cli.approval_prompts import confirm, post_ruling, typed_value
 from clew.cli.safe_text import inert, say
 from clew.cli.store_option import MAX_LISTED, existing, find_run
 from clew.interfaces import Json, Ruling, Store
@@ -112,7 +119,10 @@ async def _find(run: str, word: RulingOptions, store: str | None) -> _ResolvedCa
             message = f"call {each.call} of run {each.run_id} changed since: look again"
             raise StaleApprovalError(message)
         of, root = [await read(run_id, store=opened) for run_id in (each.run_id, each.root)]
-        return _ResolvedCall(each, _arguments(of.call(each.call), word), root, each not in waiting)
+        call = of.call(each.call)
+        tool = await recorded_tool(opened, of, call) if word.edit else None
+        args = _arguments(call, word, None if tool is None else tool.parameters)
+        return _ResolvedCall(each, args, root, each not in waiting)
 
 
 async def _only_run(opened: Store) -> str:
@@ -156,10 +166,12 @@ def _resolve_call(
 
 def _answer(waiting: PendingApproval, word: RulingOptions) -> Json:
     """The person's answer to what the call asks, if it asks."""
-    return None if waiting.asks is None or not word.answer else json_answer(word.answer)
+    return (
+        None if waiting.asks is None or not word.answer else typed_value(word.answer, waiting.asks)
+    )
 
 
-def _arguments(call: Call, word: RulingOptions) -> dict[str, Json] | None:
+def _arguments(call: Call, word: RulingOptions, parameters: Json) -> dict[str, Json] | None:
     if word.answer and call.action.name != ASK_PERSON:
         return None
     if word.answer:
@@ -169,4 +181,4 @@ def _arguments(call: Call, word: RulingOptions) -> dict[str, Json] | None:
         raise ConfigError(message)
     if not word.edit:
         return None
-    return arguments(word.edit)
+    return arguments_of_text(word.edit, parameters)

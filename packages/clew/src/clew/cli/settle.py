@@ -8,13 +8,14 @@ import click
 from clew import Trajectory, read
 from clew import answer as give_answer
 from clew import settle as settle_call
-from clew.agent.approvals import approval_id, root_of
-from clew.cli.approval_prompts import json_or_text, person
+from clew.agent.approvals import approval_id, recorded_tool, root_of
+from clew.cli.approval_prompts import person, typed_value
 from clew.cli.carry_on import carry_on
 from clew.cli.leave_ruling import LeftRuling
 from clew.cli.options import DEBUG, STORE
 from clew.cli.safe_text import inert
 from clew.cli.store_option import existing, find_run, store_location
+from clew.interfaces import Json
 
 
 @click.command()
@@ -24,15 +25,14 @@ from clew.cli.store_option import existing, find_run, store_location
 @DEBUG
 @click.pass_context
 def answer(context: click.Context, call: str, result: str, store: str | None) -> int:
-    """Give RESULT (JSON, or a text) for a call that is performed elsewhere, and go on.
+    """Give RESULT (a text, or JSON if the tool returns other values) for a call that is performed
+    elsewhere, and go on.
 
     CALL is its id in `clew approvals`, or RUN:2.1, where RUN may be `last`.
     """
-    call = anyio.run(_meant, call, store)
-    give = partial(
-        give_answer, call, json_or_text(result), by=person(), store=store_location(store)
-    )
-    anyio.run(give)
+    call, schema = anyio.run(_meant, call, store)
+    value = typed_value(result, schema)
+    anyio.run(partial(give_answer, call, value, by=person(), store=store_location(store)))
     return _go_on(context, call, "has its result.", store)
 
 
@@ -57,8 +57,8 @@ def settle(
 
     CALL is its id in `clew approvals`, or RUN:2.1, where RUN may be `last`.
     """
-    call = anyio.run(_meant, call, store)
-    value = None if result is None else json_or_text(result)
+    call, schema = anyio.run(_meant, call, store)
+    value = None if result is None else typed_value(result, schema)
     word = partial(
         settle_call, call, done=done, result=value, why=why, by=person(),
         store=store_location(store),
@@ -67,11 +67,20 @@ def settle(
     return _go_on(context, call, "is settled.", store)
 
 
-async def _meant(call: str, store: str | None) -> str:
-    """The id of the call that a person names: its run may be `last`, or a part of its id."""
-    named = approval_id(call).run_id
+async def _meant(call: str, store: str | None) -> tuple[str, Json]:
+    """The id of the call that a person names, and the schema of what it returns, if it has one.
+
+    Its run may be `last`, or a part of its id.
+    """
+    named = approval_id(call)
     async with existing(store) as opened:
-        return f"{await find_run(opened, named)}{call.removeprefix(named)}"
+        run_id = await find_run(opened, named.run_id)
+        record, schema = await read(run_id, store=opened), None
+        for each in (it for it in record.calls if it.key == named.key):
+            tool = await recorded_tool(opened, record, each)
+            asked = None if each.verdict is None else each.verdict.verdict.asks
+            schema = asked or (None if tool is None else tool.result)
+        return f"{run_id}{call.removeprefix(named.run_id)}", schema
 
 
 def _go_on(context: click.Context, call: str, text: str, store: str | None) -> int:
