@@ -21,9 +21,11 @@ from clew import (
     NotAnsweredError,
     Result,
     ToolError,
+    Trajectory,
     Verdict,
     batch,
     cancel,
+    read,
     result_of,
     resume,
     rule,
@@ -107,6 +109,7 @@ async def test_a_limit_is_named_and_its_partial_answer_is_no_answer() -> None:
     result = await run(agent, "Send it.", store=MemoryStore())
     assert isinstance(result, Bound)
     assert (result.limit, result.answer) == ("steps", "as far as I know: nothing")
+    assert (result.code, result.to_json()["code"]) == ("steps", "steps")
     with pytest.raises(NotAnsweredError, match="bound: steps"):
         result.unwrap()
 
@@ -123,12 +126,29 @@ async def test_what_failed_was_interrupted_or_lost_says_so() -> None:
     (failed,) = await batch(Agent(ScriptedModel([])), ["Who?"], store=store)
     assert isinstance(failed, Failed)
     assert str(failed).startswith("failed: ")
+    assert (failed.code, failed.to_json()["code"]) == ("model", "model")
     agent = letters(act("send", to="ada"))
     await run(agent, "Send it.", store=store, run_id="r")
     await cancel("r", why="not today", store=store)
     result: Result = await resume(agent, "r", store=store)
     assert isinstance(result, Interrupted)
-    assert str(result) == "interrupted: not today"
+    assert (str(result), result.code) == ("interrupted: not today", "")
+
+
+async def test_an_answer_that_was_rejected_for_good_says_so_to_programs() -> None:
+    """Also one of a record that was written before results had codes: nothing of it is new."""
+
+    def short(answer: str, trajectory: Trajectory) -> str | None:
+        return "too long" if len(answer) > 3 else None
+
+    store = MemoryStore()
+    agent = Agent(ScriptedModel([say("longer")] * 3), checks=[short], store=store)
+    result = await run(agent, "Say it.", run_id="r")
+    assert isinstance(result, Failed)
+    assert (result.code, result.fallback) == ("rejected", True)
+    stop = (await read("r", store=store)).stop
+    assert stop is not None
+    assert stop.code == ""
 
 
 async def test_calls_of_unknown_outcome_stand_in_the_result() -> None:

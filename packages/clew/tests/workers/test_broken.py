@@ -10,7 +10,18 @@ import anyio.lowlevel
 import pytest
 from typing_extensions import override
 
-from clew import Agent, ClewError, MemoryStore, ModelError, Verdict, cancel, delegate, resume, tool
+from clew import (
+    Agent,
+    ClewError,
+    MemoryStore,
+    ModelError,
+    Verdict,
+    cancel,
+    delegate,
+    result_of,
+    resume,
+    tool,
+)
 from clew.agent.broken_runs import MAX_FAILURES, idle_openings, is_set_aside
 from clew.agent.runner import start
 from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
@@ -126,6 +137,7 @@ async def test_what_would_end_a_worker_ends_one_try_of_one_run(guard: Callable[[
             await carried(agent, store)
     done = await carried(agent, store)
     assert is_set_aside(done.stop)
+    assert (await result_of(agent, "r", store=store)).code == "set_aside"
     agents: list[Agent] = [agent.replace(guards=[]), agent]
     assert (await resume(agents[0], "r", store=store, accept_change=True)).answer == "done"
 

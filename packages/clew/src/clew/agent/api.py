@@ -267,8 +267,9 @@ async def _ended(agent: Agent[A_co, D], begun: Awaitable[Journal]) -> Result[A_c
     except ModelError as error:
         record = journal.trajectory
         return Failed(
-            run_id=record.run_id, reason=str(error), usage=record.usage, steps=len(record.steps)
-        )
+            run_id=record.run_id, reason=str(error), code="model",
+            usage=record.usage, steps=len(record.steps),
+        )  # fmt: skip
 
 
 async def batch(

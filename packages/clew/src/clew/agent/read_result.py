@@ -105,6 +105,7 @@ def _common(trajectory: Trajectory, stop: Stop, prompt: str, complete: Json) -> 
     return {
         "run_id": trajectory.run_id,
         "reason": stop.reason,
+        "code": stop.code or ("rejected" if stop.status == "failed" else ""),
         "usage": NOTHING_SPENT if trajectory.usage == _NOTHING_USED else trajectory.usage,
         "steps": len(trajectory.steps),
         "evidence": tuple(known.values()),

@@ -28,7 +28,10 @@ NOTHING_SPENT: Final = Usage(cost=0.0)
 class BaseResult:
     """What is true of every end of a run: where to look, what it took, what it rests on.
 
-    `reason` says why the run stopped. `fallback` marks a declared answer instead of a found one.
+    `reason` says why the run stopped, for people, and `code` for programs: the limit of a `bound`
+    run; of a `failed` one `rejected` (no answer passed the type and the checks), `set_aside` (it
+    broke its workers) or `model` (that gave no reply); else "". `fallback` marks a declared answer
+    instead of a found one.
     `note` is a remark: the model's beside the answer, such as that it is no language model, and
     clew's where the model's server probably cut a prompt off.
 
@@ -53,6 +56,7 @@ class BaseResult:
     run_id: str
     status: Status
     reason: str = ""
+    code: str = ""
     answer: object
     usage: Usage = NOTHING_SPENT
     steps: int = 0
@@ -132,6 +136,7 @@ class BaseResult:
             "status": self.status,
             "ok": self.status == "answered",
             "reason": self.reason,
+            "code": self.code,
             "answer": self.raw_answer if self.safe_answer is None else self.safe_answer,
             "raw_answer": self.raw_answer,
             "neutralised": [*self.neutralised],
@@ -230,7 +235,7 @@ class Refused(_NotAnswered):
 class Failed(_NotAnswered, Generic[A_co]):
     """No answer was acceptable, or the model failed; `answer` is the declared fallback, or None.
 
-    In a `batch` its record may be open: then `resume` continues it.
+    `code` says which. In a `batch` its record may be open: then `resume` continues it.
     """
 
     answer: A_co | None = None

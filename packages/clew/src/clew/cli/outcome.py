@@ -113,6 +113,7 @@ def document(end: ShownResult) -> dict[str, Json]:
         "status": end.status,
         "ok": result is not None and result.ok,
         "reason": result.reason if result is not None else end.reason,
+        "code": result.code if result is not None else "",
         "fork_of": fork_of(record),
         "question": record.goal,
         "answer": end.answer,
