@@ -16,8 +16,8 @@ from clew import (
     settle,
 )
 from clew.agent.approvals import arguments_of_text, recorded_tool, value_of_text
-from clew.core.interfaces import Effect
 from clew.guards import Provenance
+from clew.interfaces import Effect
 from clew.testing import ScriptedModel, act, say
 from clew.tools import external
 

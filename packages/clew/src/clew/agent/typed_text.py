@@ -59,8 +59,8 @@ def arguments_of_text(text: str, parameters: Json = None) -> dict[str, Json]:
     wanted = _as_schema(schema.get("properties"))
     read = dict[str, Json]()
     for name, raw in typed.items():
-        own = {**parts, **_as_schema(wanted.get(name))}
-        read[name] = value_of_text(bytes(raw).decode(), own if name in wanted else None).value
+        own = parts | _as_schema(wanted.get(name)) if name in wanted else None
+        read[name] = value_of_text(bytes(raw).decode(), own).value
     return read
 
 
