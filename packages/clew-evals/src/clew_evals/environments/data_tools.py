@@ -96,7 +96,8 @@ def tools_over(data_class: Any, reads: Sequence[str], idempotent: Sequence[str])
             arguments = signature.arguments(args, key)
         except ValueError as error:
             raise ToolError(str(error)) from error
-        return returned(signature.name, data_class(data, **arguments), signature.tuples)
+        value = data_class(data, **arguments)
+        return returned(signature.name, value, signature.tuples, fills=signature.fills)
 
     effect = _effect(signature.name, reads, idempotent)
     return DataFunction(signature.name, signature.description, signature.parameters, effect, apply)

@@ -18,6 +18,14 @@ def has_defaults(kind: Any) -> bool:
     )
 
 
+def has_class_defaults(kind: Any) -> bool:
+    """Whether a type is a dataclass whose `__init__` leaves defaults on the class."""
+    return dataclasses.is_dataclass(kind) and any(
+        field.default is not dataclasses.MISSING and not field.init
+        for field in dataclasses.fields(kind)
+    )
+
+
 def set_defaults(value: Any) -> None:
     """Set the defaults that the dataclasses in a value have only of their class, as `__init__`
     does.

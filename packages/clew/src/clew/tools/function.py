@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
 
 import typing_extensions
@@ -132,15 +133,15 @@ def as_tool(original: F, options: ToolOptions) -> FunctionTool[F]:
         except ValueError as error:
             return asked_again(arguments_refused(signature.name, error), key)
 
-    name, tuples = signature.name, signature.tuples
+    give = partial(returned, signature.name, tuples=signature.tuples, fills=signature.fills)
 
     async def awaiting(args: dict[str, Json], key: str) -> Any:
         fit = arguments_of(args, key)
-        return returned(name, await function(**fit), tuples) if isinstance(fit, dict) else fit
+        return give(await function(**fit)) if isinstance(fit, dict) else fit
 
     def calling(args: dict[str, Json], key: str) -> Any:
         fit = arguments_of(args, key)
-        return returned(name, function(**fit), tuples) if isinstance(fit, dict) else fit
+        return give(function(**fit)) if isinstance(fit, dict) else fit
 
     async def at_once(args: dict[str, Json], key: str) -> Any:
         return calling(args, key)

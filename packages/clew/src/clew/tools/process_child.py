@@ -72,7 +72,7 @@ def _call(asked: ChildTask) -> Any:
         return arguments_refused(signature.name, error)
     made = functools.partial(function, **arguments)
     value = anyio.run(made) if inspect.iscoroutinefunction(function) else made()
-    return returned(signature.name, value, signature.tuples)
+    return returned(signature.name, value, signature.tuples, fills=signature.fills)
 
 
 def _context(asked: ChildTask) -> RunContext:

@@ -18,7 +18,7 @@ from clew.deps.parameters import ContextParameter, deps_kind
 from clew.deps.run_context import RunContext, call_context
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
-from clew.support.instance_defaults import has_defaults, set_defaults
+from clew.support.instance_defaults import has_class_defaults, has_defaults, set_defaults
 from clew.support.json_values import plain
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import by_name, named_tuples
@@ -57,7 +57,8 @@ class Signature(msgspec.Struct, frozen=True):
     that gets the `RunContext`, and `deps` the type of deps that it wants (None: any, or none).
     `result` is the schema of the return annotation where it says anything, and `tuples` its type
     where named tuples are in it; `attaches` are the kinds of attachments in it. `defaults` says
-    whether the types have dataclasses with such.
+    whether the types have dataclasses with such, and `fills` whether the result may have some whose
+    `__init__` leaves such on their class.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Signature(msgspec.Struct, frozen=True):
     context: str
     deps: Any
     defaults: bool
+    fills: bool
 
     def arguments(
         self, args: dict[str, Json], key: str, context: RunContext[Any] | None = None
@@ -143,17 +145,21 @@ def read(function: Callable[..., Any], *, text_result: bool = False) -> Signatur
         defaults=any(
             map(has_defaults, chain.from_iterable(mentioned(it, seen) for it in kinds.values()))
         ),
+        fills=any(map(has_class_defaults, mentioned(returns, set[int]()))),
     )
 
 
-def returned(name: str, value: Any, tuples: Any = None) -> Any:
+def returned(name: str, value: Any, tuples: Any = None, *, fills: bool = False) -> Any:
     """What a function returned, as text, JSON, or the `Observation` or `Verdict` it made.
 
     `tuples` is the type of its result if there are named tuples in it: those are objects in JSON.
-    What JSON cannot carry becomes an observation that says so; the call is done all the same.
+    With `fills`, fields that dataclasses in it have only of their class are set first. What JSON
+    cannot carry becomes an observation that says so; the call is done all the same.
     """
     if isinstance(value, Observation | Verdict) or has_attachments(value):
         return value
+    if fills:
+        set_defaults(value)
     try:
         as_json = plain(value)
     except ValueError as error:
