@@ -4,11 +4,10 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from clew import Observation
-from clew.core.events import Attachment
 from clew.interfaces import Json
 from clew_mcp.connection import Connection
 from clew_mcp.pending_requests import PendingRequest, Request
-from clew_mcp.results import checked, content_of, resource_of
+from clew_mcp.results import Attachment, checked, content_of, resource_of
 
 
 def list_resources(connection: Connection, args: dict[str, Json]) -> Request:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import logging
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -12,10 +13,9 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from clew import Audio, ConfigError, File, Image, Observation
-from clew.core.events import Attachment, Code
+from clew.core.events import Code
 from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
-from clew.support.media_types import charset_of, is_text_type, plain_type
 from clew.support.schema_parts import keywords
 from clew.support.text_encoding import decoded
 from clew.tools.schema import linear_validator
@@ -25,9 +25,15 @@ from clew_mcp.settings import printable
 LOG: Final = logging.getLogger("clew")
 
 Resource: TypeAlias = types.TextResourceContents | types.BlobResourceContents
+Attachment: TypeAlias = Image | Audio | File
 Attached: TypeAlias = tuple[Attachment, ...]
 
 _MAX_QUOTED_CHARS: Final = 40
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+_TEXTS: Final = frozenset({
+    "application/json", "application/xml", "application/yaml", "application/x-yaml",
+    "application/toml", "application/javascript", "application/sql",
+})  # fmt: skip
 _BLOCK: Final[TypeAdapter[types.ContentBlock]] = TypeAdapter(types.ContentBlock)
 
 
@@ -198,12 +204,12 @@ def resource_of(resource: Resource, problems: list[str]) -> tuple[str, Attached]
         return f"[{where}, {kind}]\n{resource.text}", ()
     if (data := _decoded(resource.blob, where, problems)) is None:
         return f"[{where}, {kind}: no base64]", ()
-    if is_text_type(kind):
-        html = "html" in kind.lower()
-        read = decoded(data, charset=charset_of(kind), html=html)
+    if _is_text(kind):
+        charset = _CHARSET.search(kind)
+        read = decoded(data, charset=charset[1] if charset else "", html="html" in kind.lower())
         note = f", {read.note}" if read.note else ""
         return f"[{where}, {kind}{note}]\n{read.text}", ()
-    text, name = f"[{where}, {kind}: {len(data)} bytes]", plain_type(kind)
+    text, name = f"[{where}, {kind}: {len(data)} bytes]", kind.partition(";")[0].strip().lower()
     if name.startswith("image/"):
         return text, (Image(name, data, text=text),)
     if name.startswith("audio/"):
@@ -211,6 +217,12 @@ def resource_of(resource: Resource, problems: list[str]) -> tuple[str, Attached]
     if name == "application/pdf":
         return text, (File(name, data, name=str(resource.uri).rpartition("/")[2]),)
     return text, ()
+
+
+def _is_text(kind: str) -> bool:
+    """Whether a MIME type is that of a text (https://www.rfc-editor.org/rfc/rfc6839)."""
+    name = kind.partition(";")[0].strip().lower()
+    return name.startswith("text/") or name in _TEXTS or name.endswith(("+json", "+xml", "+yaml"))
 
 
 def _decoded(data: str, what: str, problems: list[str]) -> bytes | None:

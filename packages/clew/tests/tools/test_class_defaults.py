@@ -98,7 +98,7 @@ async def test_they_are_in_a_result(kind: Any, value: Any, json: Json) -> None:
 
     look.__annotations__["return"] = kind
     store = MemoryStore()
-    looking = tool(look, effect="read")
+    looking = tool(effect="read")(look)
     agent = Agent(ScriptedModel([act("look"), say("k")]), tools=[looking], store=store)
     await run(agent, "Look.", run_id="r")
     seen = (await read("r", store=store)).call("1.1").observation

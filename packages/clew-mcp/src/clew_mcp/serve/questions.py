@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from clew import Audio, ConfigError, File, Image, Question
-from clew.core.attachments import text_file
+from clew.conversations import text_file
 from clew.interfaces import Json, Started
 
 _MAX_ATTACHED: Final = 20

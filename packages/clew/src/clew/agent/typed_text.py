@@ -40,8 +40,8 @@ def value_of_text(text: str, schema: Json = None) -> TypedText:
         return TypedText(value)
     if fits(value):
         return TypedText(text)
-    shown = encode(text).decode()
-    return TypedText(value, f"{text} is read as JSON: for the text say {shown}")
+    quoted = encode(text).decode()
+    return TypedText(value, f"{text} is read as JSON: for the text say {quoted}")
 
 
 def arguments_of_text(text: str, parameters: Json = None) -> dict[str, Json]:

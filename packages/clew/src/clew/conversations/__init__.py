@@ -5,6 +5,7 @@ from clew.agent.queued_words import leave_words
 from clew.agent.session_names import session_of, session_run
 from clew.conversations.opening import answer_messages, branch
 from clew.conversations.writing import to_anthropic, to_openai
+from clew.core.attachments import text_file
 
 __all__ = [
     "answer_messages",
@@ -13,6 +14,7 @@ __all__ = [
     "leave_words",
     "session_of",
     "session_run",
+    "text_file",
     "to_anthropic",
     "to_openai",
 ]

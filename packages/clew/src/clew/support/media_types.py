@@ -93,8 +93,8 @@ def is_text_type(media_type: str) -> bool:
 
 def charset_of(media_type: str) -> str:
     """The charset that a media type names, as it names it; "" if it names none."""
-    found = _CHARSET.search(media_type)
-    return found[1] if found else ""
+    match = _CHARSET.search(media_type)
+    return match[1] if match else ""
 
 
 def contradiction(media_type: str, data: bytes) -> str:

@@ -18,6 +18,7 @@ from clew.support.nearest_name import fold
 from clew.support.schema_parts import keywords
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import as_object, by_position, named_tuples
+from clew.tools.pydantic_tuples import name_fields
 from clew.tools.pydantic_types import adapted, parts
 from clew.tools.schema import subschemas
 from clew.tools.times import completed
@@ -97,6 +98,8 @@ class _Hoist(msgspec.Struct):
             schema: Parameters = kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
         except RuntimeError as error:  # pydantic's, of a type that JSON cannot carry
             raise TypeError(str(error).partition("\n")[0]) from error
+        if self.mode == "validation":
+            name_fields(kind, schema)
         _merge(self.definitions, schema.pop("$defs", {}))
         return schema
 
