@@ -13,7 +13,7 @@ from typing_extensions import TypeForm, TypeIs, TypeVar
 from clew.agent.blind_models import warn_of_blindness
 from clew.agent.compile import compile_engine
 from clew.agent.composition import Composition
-from clew.agent.run_deps import Wanted, check_factory, wanted_by
+from clew.agent.run_deps import Wanted, check_factory, check_made, wanted_by
 from clew.agent.validate import (
     Tools,
     check_codec,
@@ -163,6 +163,8 @@ class Agent(Generic[A_co, D]):
             for it in tools
         )
         self.__dict__["deps_wanted"] = wanted_by(self) if asks else ()
+        if self.deps is not None and self.deps_wanted:
+            check_made(self.deps, self.deps_wanted)
         check_screens(self.screens)
         check_model(self.model)
         check_codec(self.codec)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 from clew.core.interfaces import AgentTool, AnyTool, FallbackTool
-from clew.deps.parameters import context_parameter, fits
+from clew.deps.parameters import context_parameter, fits, made_kind, may_be
 from clew.deps.run_context import RUNNING
 from clew.deps.run_identity import MakeDeps, RunIdentity
 from clew.support.error_text import described
@@ -122,6 +122,16 @@ async def _made(make: MakeDeps[Any], run: RunIdentity, patience: Patience) -> An
         reason = described(error.__cause__) if error.__cause__ is not None else str(error)
         message = f"{who} failed, and nothing was begun: {reason}"
         raise ConfigError(message, field="deps") from error
+
+
+def check_made(make: MakeDeps[Any], wanted: Iterable[Wanted]) -> None:
+    """Raise `ConfigError` where a factory says that it makes what a part plainly does not take."""
+    made = made_kind(make)
+    for each in wanted:
+        if made is not None and not may_be(made, each.kind):
+            name = getattr(made, "__name__", None) or str(made)
+            message = f"{each}, and the agent's deps are said to make {name}: make what it takes"
+            raise ConfigError(message, field="deps")
 
 
 def check_factory(make: object) -> None:

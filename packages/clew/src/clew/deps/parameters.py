@@ -4,7 +4,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, NamedTuple, Union
 
 from clew.deps.run_context import RunContext
@@ -93,6 +93,38 @@ def fits(deps: object, kind: Any) -> bool:
     if kind is None:
         return True
     return any(_fits(deps, each) for each in _options(kind))
+
+
+def made_kind(make: Callable[..., Any]) -> Any:
+    """The type that a function says it returns, what it awaits left out; None if it says none."""
+    inner: Any = make.func if isinstance(make, functools.partial) else make
+    if isinstance(inner, type):
+        return inner
+    function: Any = inner if inspect.isroutine(inner) else _call_of(inner)
+    try:
+        kind = typing.get_type_hints(function).get("return")
+    except (NameError, TypeError):  # names of a function around it
+        return None
+    if isinstance(origin := typing.get_origin(kind), type) and issubclass(origin, Awaitable):
+        kind = typing.get_args(kind)[-1]
+    return kind
+
+
+def may_be(made: Any, kind: Any) -> bool:
+    """Whether a value of a type may be one of another, as far as the types make it plain."""
+    return any(_may_be(one, other) for one in _options(made) for other in _options(kind))
+
+
+def _may_be(made: Any, kind: Any) -> bool:
+    one, other = (typing.get_origin(each) or each for each in (made, kind))
+    if not (isinstance(one, type) and isinstance(other, type)) or Any in {one, other}:
+        return True
+    if any(getattr(each, "_is_protocol", False) for each in (one, other)):
+        return True
+    try:
+        return issubclass(one, other) or issubclass(other, one)
+    except TypeError:  # a TypedDict, and whatever else is no class at run time
+        return True
 
 
 def _fits(deps: object, kind: Any) -> bool:

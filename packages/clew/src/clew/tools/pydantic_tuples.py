@@ -3,7 +3,7 @@
 pydantic reads an object for one as well as a list, and its schema has the list alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from clew.core.events import Json
@@ -51,7 +51,7 @@ def _named_tuples(core: Any, seen: set[int]) -> Iterator[Any]:
 def _listed(node: Json, where: str, name: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The parts of a schema that list what is in a tuple: where, under which name, and the part."""
     if isinstance(node, list):
-        for number, each in enumerate(cast("list[Json]", node)):
+        for number, each in enumerate(cast("Sequence[Json]", node)):
             yield from _listed(each, f"{where}/{number}", "")
     elif fields := keywords(node):
         if isinstance(fields.get("prefixItems"), list):
@@ -73,7 +73,7 @@ def _is_list_of(kind: Any, listed: Mapping[str, Any]) -> bool:
 def _name_defaults(node: Json, where: str, named: Mapping[str, Any]) -> None:
     """Write the defaults of what is an object now as objects too."""
     if isinstance(node, list):
-        for number, each in enumerate(cast("list[Json]", node)):
+        for number, each in enumerate(cast("Sequence[Json]", node)):
             _name_defaults(each, f"{where}/{number}", named)
     elif fields := keywords(node):
         kind = named.get(str(fields.get("$ref") or where))
