@@ -78,6 +78,7 @@ def _name_defaults(node: Json, where: str, named: Mapping[str, Any]) -> None:
     elif fields := keywords(node):
         kind = named.get(str(fields.get("$ref") or where))
         if kind is not None and isinstance(usual := fields.get("default"), list):
-            fields["default"] = dict(zip(kind._fields, usual, strict=False))
+            values = cast("Sequence[Json]", usual)
+            fields["default"] = dict(zip(kind._fields, values, strict=False))
         for key, inner in fields.items():
             _name_defaults(inner, f"{where}/{key}", named)
