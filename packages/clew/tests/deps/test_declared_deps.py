@@ -114,9 +114,10 @@ WRONG: list[Any] = [
 @pytest.mark.parametrize("make", WRONG, ids=range(len(WRONG)))
 def test_it_is_told_in_one_line_when_the_agent_is_made(make: Callable[..., Any]) -> None:
     helper = delegate(Agent(ScriptedModel([]), [balance]), name="helper", description="Helps.")
-    for parts in ({"tools": [balance]}, {"guards": [guard]}, {"tools": [helper]}):
+    every: list[dict[str, Any]] = [{"tools": [balance]}, {"guards": [guard]}, {"tools": [helper]}]
+    for parts in every:
         with pytest.raises(ConfigError) as told:
-            Agent(ScriptedModel([]), deps=make, **parts)  # type: ignore[arg-type] # of each kind
+            Agent(ScriptedModel([]), deps=make, **parts)
         line = str(told.value)
         assert "takes RunContext[Bank], and the agent's deps are said to make" in line
         assert "\n" not in line
