@@ -91,7 +91,7 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "in a dataclass": (Box, [{"size": 1}], [{"size": 0}, {"size": 1, "more": 1}], Box(1)),
     "a default in a dataclass": (Chain, [{"size": 2, "again": {}}], [{"size": 0}, {"again": 1}],
                                  Chain(2, Chain(1))),
-    "in a NamedTuple": (Row, [[1]], [[0]], Row(1)),
+    "in a NamedTuple": (Row, [{"size": 1}], [{"size": 0}, [1]], Row(1)),
     "in a TypedDict": (Form, [{"size": 1}], [{"size": 0}, {}], {"size": 1}),
     "a pydantic dataclass": (Crate, [{"size": 1}], [{"size": "1"}], Crate(1)),
     "a NewType": (Size, [3], [0], 3),
