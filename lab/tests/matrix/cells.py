@@ -83,7 +83,8 @@ def streams() -> Iterator[Cell]:
     """What streams tell: each way, by each format, answer and trouble."""
     for promise, name in promises():
         for way in ways():
-            yield Cell(promise, way, name)
+            if not (way.votes and promise.script.trouble == "left"):
+                yield Cell(promise, way, name)
 
 
 def drawn(of: Iterable[Cell], number: int) -> list[Cell]:

@@ -125,6 +125,8 @@ class Model:
     stalled: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     made: Counter[str] = field(default_factory=Counter[str])
     """How often each request came, in their order."""
+    silent: bool = False
+    """Whether it stopped in the middle of a reply."""
 
     def begin(self, script: Script) -> None:
         """Forget what was asked, and behave otherwise."""
@@ -132,6 +134,7 @@ class Model:
         self.judged = self.answered = self.emptied = 0
         self.stalled.clear()
         self.made.clear()
+        self.silent = False
 
     def __call__(self, body: dict[str, Any]) -> Turn:
         """The reply."""
@@ -140,7 +143,9 @@ class Model:
         reply = self._say(body)
         number = [*self.made].index(written) + 1
         if self.script.trouble and isinstance(reply, Say) and number == self.script.troubled:
-            return TROUBLES[self.script.trouble](reply, self.made[written])
+            turn = TROUBLES[self.script.trouble](reply, self.made[written])
+            self.silent = isinstance(turn, Delay)
+            return turn
         return reply
 
     def _say(self, body: dict[str, Any]) -> Fail | Say | Delay:

@@ -3,13 +3,13 @@
 Whoever follows is told each entry of each run once, and no value or word that is not so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import anyio
 
-from clew import ClewError, Partial, Retry, Stream, follow, start
+from clew import ClewError, Partial, Retry, Stream, follow, serving, start
 from clew.agent_files import load_agent
 from clew.models.openai.chat import openai_chat
 from clew.stores import RunNotFoundError
@@ -41,33 +41,46 @@ async def streamed(play: Play) -> None:
     )  # fmt: skip
     play.agent = load_agent(play.file, model=model).agent
     play.made.append(play.agent)
-    items = await (_votes(play) if play.outcome.way.votes else _items(play))
+    votes = play.outcome.way.votes
+    rounds = [await _votes(play)] if votes else [each async for each in _rounds(play)]
+    items = [item for each in rounds for item in each]
     outcome = await play.look_back()
-    play.complaints += lies(items, complete=not play.outcome.way.votes)
+    for each in rounds:
+        play.complaints += lies(each, complete=not votes)
     play.complaints += untold(items, outcome.records, play.run_id)
     play.complaints += _last_value(outcome, items)
 
 
-async def _items(play: Play) -> list[object]:
-    """What is told of a run that is taken up until it stops."""
-    items, events = list[object](), None
+async def _rounds(play: Play) -> AsyncIterator[list[object]]:
+    """What is told of a run that is taken up until it stops, each time that it is."""
+    begun: dict[str, Any] = {"goal": play.goal}
     for _ in range(ROUNDS):
-        begun: dict[str, Any] = (
-            {"goal": play.goal} if events is None else {"after": events.position}
-        )
-        events = await start(play.agent, run_id=play.run_id, store=play.store, **begun)
-        try:
-            async for item in events:
-                items.append(item)
-        except ClewError as error:
-            if play.outcome.script.trouble != "gone":
-                play.complaints.append(f"the stream ended with {error}")
-            continue
+        items = list[object]()
+        async with serving(store=play.store) as app, anyio.create_task_group() as group:
+            group.start_soon(_leave, play, app)
+            events = await start(play.agent, run_id=play.run_id, store=play.store, **begun)
+            try:
+                async for item in events:
+                    items.append(item)
+            except ClewError as error:
+                if play.outcome.script.trouble != "gone":
+                    play.complaints.append(f"the stream ended with {error}")
+            group.cancel_scope.cancel()
+        yield items
+        begun = {"after": events.position}
         if events.result is not None:
             play.outcome.results.append(events.result)
             if not await play.rule_on_held():
-                break
-    return items
+                return
+
+
+async def _leave(play: Play, app: Any) -> None:
+    """End the application in the middle of a reply, once the server says no more of it."""
+    while not play.model.silent:
+        await anyio.sleep(0.01)
+    await anyio.sleep(0.05)  # what it said comes
+    play.model.silent = False
+    await app.stop()
 
 
 async def _votes(play: Play) -> list[object]:

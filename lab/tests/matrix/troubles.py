@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from clew_testing.model_script import Cut, Drop, Fail, Say, Turn
+from clew_testing.model_script import Cut, Delay, Drop, Fail, Say, Turn
 
-SOON: Final = 900
+SOON: Final = 1500
 """So many bytes of a stream come before its connection is lost: some of its pieces."""
 TRIES: Final = 3
 """How often a provider is asked for a reply."""
@@ -50,6 +50,11 @@ def busy(reply: Say, times: int) -> Turn:
     return (Fail(503), Cut(reply, SOON), reply)[min(times, TRIES) - 1]
 
 
+def left(reply: Say, times: int) -> Turn:
+    """The reply stops in the middle, until whoever waits for it ends."""
+    return Delay(reply, SOON) if times == 1 else reply
+
+
 TROUBLES: Final[Mapping[str, Callable[[Say, int], Turn]]] = {
-    each.__name__: each for each in (untroubled, limit, connection, line, gone, busy)
+    each.__name__: each for each in (untroubled, limit, connection, line, gone, busy, left)
 }

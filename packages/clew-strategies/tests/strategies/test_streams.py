@@ -80,6 +80,20 @@ async def test_who_follows_from_the_beginning_has_the_whole_tree(name: str) -> N
     assert numbers(later) == numbers(live)
 
 
+async def test_who_follows_a_vote_while_it_is_taken_has_the_whole_tree() -> None:
+    store, live = MemoryStore(), list[object]()
+
+    async def listen() -> None:
+        while not await store.ids(ROOT):
+            await anyio.lowlevel.checkpoint()
+        live.extend([item async for item in follow(ROOT, store=store)])
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(listen)
+        await answered("vote", asking(), store, run_id=ROOT)
+    await check_tree(live, store)
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"vote"}))
 async def test_who_leaves_at_an_item_ends_nothing_and_goes_on_behind_it(name: str) -> None:
     store = MemoryStore()
