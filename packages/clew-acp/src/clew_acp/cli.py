@@ -1,5 +1,9 @@
 """`clew acp AGENT`: an agent in an editor."""
 
+import asyncio
+import signal
+import sys
+
 import anyio
 import click
 
@@ -16,7 +20,8 @@ Examples:
 \b
 An editor starts it, and speaks with it over stdin and stdout. Each session is
 a run: if this process is killed, the next one goes on with it. What tools
-print goes to stderr. Exit codes: 0, 2 usage.
+print goes to stderr. Ctrl-C and SIGTERM let an effect that has begun end,
+and leave the run open. Exit codes: 0, 2 usage.
 """
 
 
@@ -40,6 +45,9 @@ def acp(agent: str, store: str | None, *, accept_change: bool) -> int:
 
 async def _serve(name: str, store: str | None, accept_change: bool) -> None:  # noqa: FBT001 - anyio.run gives arguments by position
     transport = await own_stdio()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if sys.platform != "win32":  # its event loop takes no signals
+            asyncio.get_running_loop().add_signal_handler(number, transport.leave)
     agent, origin = await agent_named(name)
     await serve(
         agent, transport, store=store or agent.store, origin=origin, accept_change=accept_change

@@ -9,11 +9,11 @@ from typing import Final
 
 from acp import schema
 
-from clew import PendingApproval
+from clew import PendingApproval, Trajectory
 from clew.guards import describe_origin
 from clew.interfaces import Action
 from clew.toolbox import ASK_PERSON
-from clew_acp.safe_text import as_json, fenced, visible
+from clew_acp.safe_text import as_json, fenced, of_model, quoted
 from clew_acp.tool_calls import CallView, Content, text_content
 
 ALLOW: Final = "allow"
@@ -59,14 +59,14 @@ def _reasons(approval: PendingApproval) -> Iterator[str]:
         yield f"{len(approval.behind)} more calls wait behind it"
 
 
-def waits_for(approval: PendingApproval, store_location: str) -> str:
+def waits_for(approval: PendingApproval, record: Trajectory, store_location: str) -> str:
     """What to do about a held call that an editor has no form for."""
     if is_question(approval):
-        return f"\n\n{visible(str(approval.args.get('question', '')))}\n"
+        return f"\n\n{of_model(str(approval.args.get('question', '')), record)}\n"
     verb = "answer" if approval.wants == "result" else "approve"
     where = f" --store {store_location}" if store_location else ""
     lines = fenced(f"{approval.why}\nclew {verb} {approval.id}{where}")
-    return f"\n\n{visible(approval.tool)} waits:\n{lines}\n"
+    return f"\n\n{quoted(approval.tool)} waits:\n{lines}\n"
 
 
 def is_question(approval: PendingApproval) -> bool:

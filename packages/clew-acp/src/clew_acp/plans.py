@@ -8,10 +8,9 @@ from acp import schema
 from clew import Observation
 from clew.guards import Planned
 from clew.interfaces import Action
-from clew_acp.safe_text import as_json, quoted, visible
+from clew_acp.safe_text import as_json, quoted
 
 _PLANNER: Final = "planner"
-_LONGEST: Final = 500
 
 
 class Plan:
@@ -62,6 +61,6 @@ def _steps(content: Any) -> Iterator[tuple[str, str, bool]]:
     for step in cast("Sequence[Any]", steps) if isinstance(steps, list) else ():
         match step:
             case {"tool": str(tool), "do": str(words)}:
-                yield tool, visible(f"{tool}: {words}" if tool else words)[:_LONGEST], False
+                yield tool, quoted(f"{tool}: {words}" if tool else words), False
             case _:
                 pass

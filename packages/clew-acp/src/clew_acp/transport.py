@@ -28,6 +28,11 @@ class LineTransport:
         self._writer = writer
         self._longest = longest
         self._sending = asyncio.Lock()
+        self._leaving = asyncio.Event()
+
+    def leave(self) -> None:
+        """Take no more messages: it is as if the client had left."""
+        self._leaving.set()
 
     async def send(self, message: dict[str, Any]) -> None:
         """Write a message. Raises `ConnectionError` where nobody reads any more."""
@@ -38,7 +43,7 @@ class LineTransport:
 
     async def receive(self) -> dict[str, Any] | None:
         """The next message; None at the end. What is no message is answered here."""
-        while (line := await self._line()) is not None:
+        while (line := await self._line_unless_leaving()) is not None:
             if not line.strip():
                 continue
             try:
@@ -55,6 +60,17 @@ class LineTransport:
     async def close(self) -> None:
         """Write nothing more."""
         self._writer.close()
+
+    async def _line_unless_leaving(self) -> bytes | None:
+        """The next line; None at the end, and once this side is to leave."""
+        line = asyncio.ensure_future(self._line())
+        leaving = asyncio.ensure_future(self._leaving.wait())
+        try:
+            await asyncio.wait({line, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return None if leaving.done() else await line
+        finally:
+            line.cancel()
+            leaving.cancel()
 
     async def _line(self) -> bytes | None:
         """The next line; None at the end."""

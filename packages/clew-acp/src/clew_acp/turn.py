@@ -87,7 +87,8 @@ class Turn:
         if result is None or (self.cancelled and result.status == "held"):
             result = await self._end(opened)
         for approval in result.pending_approvals:
-            await self._tell([message(waits_for(approval, self.store_location))])
+            waits = waits_for(approval, self.updates.record, self.store_location)
+            await self._tell([message(waits)])
         return result
 
     async def _go_on(

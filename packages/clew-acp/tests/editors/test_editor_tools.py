@@ -44,27 +44,29 @@ async def test_what_is_not_saved_is_read_written_and_run(tmp_path: Path) -> None
     assert bare.asked == []
 
 
-@pytest.mark.parametrize("name", ["sending", "doubting"])
-async def test_an_editor_that_leaves_cuts_off_no_effect(tmp_path: Path, name: str) -> None:
-    """What has begun is seen to its end; where the agent is killed, a person is asked."""
-    editor, later = Editor(tmp_path, choice="reject"), Editor(tmp_path, choice="reject")
-    async with connect(editor, name) as agent:
+@pytest.mark.parametrize("by", ["eof", "signal"])
+async def test_who_leaves_cuts_off_no_effect(tmp_path: Path, by: str) -> None:
+    async with connect(Editor(tmp_path), "sending") as agent:
         session = await agent.new()
         async with anyio.create_task_group() as group:
             group.start_soon(is_cut_off, agent, session)
             await until(tmp_path / "waiting")
-            if name == "doubting":
-                agent.process.send_signal(signal.SIGKILL)
-            else:
-                group.start_soon(leave, agent)
+            group.start_soon(leave, agent, by)
     record = await record_of(tmp_path, session)
-    observation = record.call("1.1").observation
-    if name == "sending":
-        assert observation is not None
-        assert observation.text == "the door is open"
-        return
-    assert observation is None
-    async with connect(later, name) as agent:
+    assert (observation := record.call("1.1").observation) is not None
+    assert observation.text == "the door is open"
+
+
+async def test_a_call_of_unknown_outcome_is_asked_about(tmp_path: Path) -> None:
+    editor, later = Editor(tmp_path, choice="reject"), Editor(tmp_path, choice="reject")
+    async with connect(editor, "doubting") as agent:
+        session = await agent.new()
+        async with anyio.create_task_group() as group:
+            group.start_soon(is_cut_off, agent, session)
+            await until(tmp_path / "waiting")
+            agent.process.send_signal(signal.SIGKILL)
+    assert (await record_of(tmp_path, session)).call("1.1").observation is None
+    async with connect(later, "doubting") as agent:
         await agent.load(session)
         assert (await agent.ask(session, "/continue")).stop_reason == "end_turn"
         (asked,) = later.asked
@@ -73,9 +75,12 @@ async def test_an_editor_that_leaves_cuts_off_no_effect(tmp_path: Path, name: st
     assert (tmp_path / "sent").read_text("utf-8") == "Dear Ada\n"
 
 
-async def leave(agent: Connection) -> None:
-    """Close the agent's stdin, and let its call end only then."""
+async def leave(agent: Connection, by: str) -> None:
+    """Close the agent's stdin, or ask it to end, and let its call end only then."""
     assert agent.process.stdin is not None
-    agent.process.stdin.close()
+    if by == "signal":
+        agent.process.send_signal(signal.SIGTERM)
+    else:
+        agent.process.stdin.close()
     (agent.folder / "open").touch()
     await agent.process.wait()
