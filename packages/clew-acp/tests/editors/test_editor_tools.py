@@ -9,6 +9,7 @@ import pytest
 from clew import Trajectory, read
 from tests.editors.editor import FILES, Connection, Editor, connect, until
 from tests.editors.test_sessions import is_cut_off
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
@@ -51,10 +52,14 @@ async def test_who_leaves_cuts_off_no_effect(tmp_path: Path, by: str) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(is_cut_off, agent, session)
             await until(tmp_path / "waiting")
-            group.start_soon(leave, agent, by)
+            leave(agent, by)
+        (tmp_path / "open").touch()  # only now: the agent has closed its stdout
+        with anyio.fail_after(PATIENCE):
+            await agent.process.wait()
     record = await record_of(tmp_path, session)
     assert (observation := record.call("1.1").observation) is not None
     assert observation.text == "the door is open"
+    assert record.stop is None
 
 
 async def test_a_call_of_unknown_outcome_is_asked_about(tmp_path: Path) -> None:
@@ -75,12 +80,10 @@ async def test_a_call_of_unknown_outcome_is_asked_about(tmp_path: Path) -> None:
     assert (tmp_path / "sent").read_text("utf-8") == "Dear Ada\n"
 
 
-async def leave(agent: Connection, by: str) -> None:
-    """Close the agent's stdin, or ask it to end, and let its call end only then."""
+def leave(agent: Connection, by: str) -> None:
+    """Close the agent's stdin, or ask it to end."""
     assert agent.process.stdin is not None
     if by == "signal":
         agent.process.send_signal(signal.SIGTERM)
     else:
         agent.process.stdin.close()
-    (agent.folder / "open").touch()
-    await agent.process.wait()
