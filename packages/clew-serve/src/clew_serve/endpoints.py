@@ -98,6 +98,10 @@ class RouteTable:
     def find(self, method: str, path: str) -> Match:
         """The endpoint for a request; HEAD is answered as GET, without the body."""
         method = "GET" if method == "HEAD" else method
+        if (
+            not path.isprintable()
+        ):  # no run and no call has such an id, and not every store takes it
+            return _NOTHING
         allowed: list[str] = []
         for pattern, endpoint in self._patterns:
             if (match := pattern.match(path)) is None:
@@ -139,6 +143,8 @@ def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]], what: str = "query
     fields = {each.name: each.type for each in msgspec.structs.fields(kind)}
     values: dict[str, Any] = {}
     for name, value in pairs:
+        if "\0" in value:  # which not every store takes
+            raise RefusedError(422, "invalid", f"the {what} has a NUL in {name[:64]!r}")
         if name in fields and getattr(fields[name], "__origin__", None) is list:
             values.setdefault(name, []).append(value)
         elif name in values:

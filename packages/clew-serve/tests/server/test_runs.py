@@ -103,6 +103,10 @@ async def test_a_search_that_fills_its_page_goes_on_behind_the_last_match() -> N
         ("POST", "/api/rulings/nothing", {"allow": True}, 422, "invalid"),
         ("POST", "/api/runs/no-such-run", {}, 405, "wrong_method"),
         ("GET", "/nothing", None, 404, "no_such_path"),
+        ("GET", "/api/runs/a%00b", None, 404, "no_such_path"),
+        ("GET", "/api/runs?after=a%00b", None, 422, "invalid"),
+        ("GET", "/api/runs/x/entries?after=-1", None, 422, "invalid"),
+        ("GET", "/api/runs/x/entries?limit=1001", None, 422, "invalid"),
     ],
 )
 async def test_what_does_not_fit_is_one_line_and_no_failure(

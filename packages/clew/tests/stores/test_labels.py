@@ -8,12 +8,22 @@ from typing import Any, cast
 
 import pytest
 
-from clew import Agent, MemoryStore, SqliteStore, list_runs, run
+from clew import (
+    Agent,
+    MemoryStore,
+    Observation,
+    SqliteStore,
+    StoreError,
+    list_runs,
+    read,
+    run,
+    tool,
+)
 from clew.core.interfaces import Append, Line, RunInfo, Store
 from clew.stores import RunNotFoundError
 from clew.stores.labels import Selection
-from clew.stores.listing import runs_with
-from clew.testing import ScriptedModel, finish
+from clew.stores.listing import entries_after, runs_with
+from clew.testing import ScriptedModel, act, finish
 from clew_testing.store_lines import append
 from tests.stores.bare_store import BareStore
 
@@ -74,6 +84,33 @@ async def test_pages_behind_a_run_have_each_run_once(
         pages += page
     listed = [each.run_id for each in pages]
     assert listed == (wanted if labels else [f"r{number}" for number in reversed(range(30))])
+    await store.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_page_of_entries_reads_the_contents_of_that_page_alone(
+    kind: str, tmp_path: Path
+) -> None:
+    @tool(effect="read")
+    def look() -> str:
+        """Look."""
+        return "x" * 100_000
+
+    store = STORES[kind](tmp_path)
+    one = Agent(ScriptedModel([act("look"), finish("Seen.")]), [look])
+    await run(one, "Well?", store=store, run_id="r")
+    entries = (await read("r", store=store)).entries
+    pages = [await entries_after(store, "r", after, 2) for after in range(0, len(entries), 2)]
+    assert [entry for page in pages for entry in page] == entries
+    (long,) = [each.seq for each in entries if isinstance(each.event, Observation)][:1]
+    if kind == "memory":
+        return
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
+        connection.execute("DELETE FROM blobs")
+        connection.commit()
+    assert await entries_after(store, "r", long, 9) == entries[long:]
+    with pytest.raises(StoreError):
+        await entries_after(store, "r", long - 1, 1)
     await store.close()
 
 

@@ -2,6 +2,9 @@
 
 from clew import ConfigError, Trajectory, read
 from clew.agent.approvals import root_of
+from clew.interfaces import RunInfo
+from clew.stores.listing import runs_with
+from clew.stores.refusals import unknown_run
 from clew.workers import queue_of
 from clew_serve.agents import ServedAgent, agent_of
 from clew_serve.endpoints import Inquiry
@@ -16,6 +19,18 @@ async def record_of(inquiry: Inquiry, run_id: str = "") -> Trajectory:
     """
     run_id = run_id or inquiry.path["run"]
     return await read(run_id, store=inquiry.service.store, owner=inquiry.user.owner)
+
+
+async def info_of(inquiry: Inquiry) -> RunInfo:
+    """The run in the path as listings have it, which needs no look at all of its record.
+
+    Raises `RunNotFoundError` as `record_of` does.
+    """
+    run_id, store = inquiry.path["run"], inquiry.service.store
+    infos = await runs_with(store, 1, owner=inquiry.user.owner or "", run_id=run_id)
+    if not infos:
+        raise unknown_run(run_id)
+    return infos[0]
 
 
 def agent_for(service: Service, record: Trajectory) -> ServedAgent:

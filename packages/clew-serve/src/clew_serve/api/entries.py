@@ -8,7 +8,8 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from clew.retention import trace
-from clew_serve.api.access_to_runs import record_of
+from clew.stores.listing import entries_after
+from clew_serve.api.access_to_runs import info_of, record_of
 from clew_serve.endpoints import Inquiry
 
 MAX_PAGE: Final = 1_000
@@ -32,9 +33,10 @@ class EntryPage(msgspec.Struct):
 async def get(inquiry: Inquiry) -> EntryPage:
     """A page of the entries of a run."""
     query: EntryQuery = inquiry.query
-    record = await record_of(inquiry)
-    entries = record.entries[query.after : query.after + query.limit]
-    return EntryPage([entry.to_json() for entry in entries], len(record))
+    info = await info_of(inquiry)
+    store = inquiry.service.store
+    entries = await entries_after(store, info.run_id, query.after, query.limit)
+    return EntryPage([entry.to_json() for entry in entries], info.entries)
 
 
 async def export(inquiry: Inquiry) -> StreamingResponse:

@@ -14,8 +14,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from clew import Stream, Trajectory, follow
-from clew_serve.api.access_to_runs import record_of
+from clew import Stream, follow
+from clew.interfaces import RunInfo
+from clew.stores.listing import status_of
+from clew_serve.api.access_to_runs import info_of
 from clew_serve.endpoints import Inquiry
 from clew_serve.service import Service
 
@@ -24,6 +26,9 @@ PING: Final = 15
 
 SEND: Final = 30
 """Seconds that a reader has to take an event: then it is slow, and has to come back."""
+
+OPEN: Final = "open"
+"""The status of a run whose last entry is no stop."""
 
 RETRY: Final = b"retry: 1000\n\n"
 
@@ -39,21 +44,22 @@ async def get(inquiry: Inquiry) -> Response:
     """The events of a run until it stops; 204, which ends a browser's trying, where none follow."""
     query: EventQuery = inquiry.query
     after = inquiry.headers.get("last-event-id") or query.after or "0"
-    record = await record_of(inquiry)
+    info = await info_of(inquiry)
     service = inquiry.service
-    stream = follow(record.run_id, after=after, store=service.store, owner=inquiry.user.owner)
-    if await _is_over(service, record, after):
+    stream = follow(info.run_id, after=after, store=service.store, owner=inquiry.user.owner)
+    if await _is_over(service, info, after):
         await stream.aclose()
         return Response(status_code=204)
     return LiveEvents(service, stream, query.show)
 
 
-async def _is_over(service: Service, record: Trajectory, after: str) -> bool:
+async def _is_over(service: Service, info: RunInfo, after: str) -> bool:
     """Whether nothing follows the last entry that was seen until somebody does something."""
     seen = after.partition(",")[0]
-    if record.stop is None or not seen.isdigit() or int(seen) < len(record):
+    open_yet = status_of(info.last.body) == OPEN
+    if open_yet or not seen.isdecimal() or int(seen) < info.entries:
         return False
-    return not await service.store.inbox(record.run_id)
+    return not await service.store.inbox(info.run_id)
 
 
 class LiveEvents(Response):

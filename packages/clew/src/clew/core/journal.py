@@ -92,10 +92,12 @@ async def catch_up(trajectory: Trajectory, store: Store) -> None:
         trajectory.add(entry)
 
 
-async def stored(store: Store, run_id: str, after: int, before: bytes | None) -> list[Entry]:
+async def stored(
+    store: Store, run_id: str, after: int, before: bytes | None, limit: int | None = None
+) -> list[Entry]:
     """The stored entries over `after`; `before` is the hash of that one, None: unknown."""
     entries: list[Entry] = []
-    for line in await store.read(run_id, after):
+    for line in (await store.read(run_id, after))[:limit]:
         if before is not None and not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
             raise StoreDamagedError(message)

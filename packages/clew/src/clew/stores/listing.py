@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Started, Stop, decode
+from clew.core.events import Entry, Started, Stop, decode
 from clew.core.interfaces import Append, RunInfo, Store
+from clew.core.journal import stored
 from clew.stores.interface import Selects
 from clew.stores.labels import Selection, digests_of
 
@@ -19,6 +20,7 @@ __all__ = [
     "Selection",
     "Summary",
     "digests_of",
+    "entries_after",
     "is_selected",
     "matching",
     "page",
@@ -140,6 +142,15 @@ async def runs_with(
         if len(infos) < _PAGE or 0 < limit <= len(listed):
             break
     return listed[:limit] if limit else listed
+
+
+async def entries_after(store: Store, run_id: str, after: int, limit: int) -> list[Entry]:
+    """The entries of a run behind number `after`, at most `limit`, read without all the others.
+
+    To `clew.read` a run takes its record with all contents, which a page of a long one needs not.
+    Whose run it is, is not asked: `runs_with` finds those of an owner. Raises `StoreError`.
+    """
+    return await stored(store, run_id, after, None, limit)
 
 
 def matching(ids: Iterable[str], part: str, limit: int) -> list[str]:
