@@ -30,6 +30,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "sqlite": storms.sqlite,
     "postgres": storms.on_postgres,
     "dbos": storms.dbos,
+    "temporal": storms.temporal,
     "ray": with_ray.storm,
     "poisoned": poisoned.poisoned,
     "entries": entries.killed,

@@ -41,7 +41,8 @@ class Storm:
     """What a storm is to be: so many runs, workers and kills, and what is random, from a seed.
 
     `clocks` are by how many seconds the workers' clocks are late, one after the other. Where
-    `strike` is given, that is done so many times, in place of killing a worker.
+    `strike` is given, that is done so many times, in place of killing a worker; `beside` is done
+    after every third kill.
     """
 
     name: str
@@ -56,6 +57,8 @@ class Storm:
     clocks: tuple[float, ...] = (0.0,)
     replayed: int = 1
     strike: Callable[[], None] | None = None
+    beside: Callable[[], None] | None = None
+    steps: int = world.STEPS
 
 
 class Told(NamedTuple):
@@ -131,7 +134,7 @@ def blow(storm: Storm, location: str, outside: Path) -> Weather:
     agent = world.agent(outside, pace=storm.pace, model=storm.model)
     run_ids, weather, begun = ids(storm.runs), Weather(), time.monotonic()
     asyncio_run(partial(begin, location, agent, run_ids))
-    with Nursery(*(("clew_cluster.dbos",) if storm.driver == "dbos" else ())) as nursery:
+    with Nursery(*modules_of(storm.driver)) as nursery:
         workers = Workers(storm, location, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
@@ -146,6 +149,11 @@ def blow(storm: Storm, location: str, outside: Path) -> Weather:
         with_store, location, partial(audited, storm, run_ids, world.Ledger(outside), agent)
     )
     return weather
+
+
+def modules_of(driver: str) -> tuple[str, ...]:
+    """What a nursery imports for workers of a driver."""
+    return () if driver == "local" else (f"clew_cluster.{driver}",)
 
 
 async def audited(
@@ -180,6 +188,7 @@ class Workers:
             at_once=storm.at_once,
             pace=storm.pace,
             model=storm.model,
+            steps=storm.steps,
             late=storm.clocks[self.begun % len(storm.clocks)],
             take_over=take_over,
         )
@@ -244,6 +253,8 @@ def _hit(
             else:
                 storm.strike()
             weather.kills += 1
+            if storm.beside is not None and weather.kills % 3 == 1:
+                storm.beside()
         if time.monotonic() - looked > LOOK:
             looked = time.monotonic()
             workers.check()

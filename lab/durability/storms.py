@@ -9,6 +9,7 @@ from durability import world
 from durability.audit import Audit
 from durability.storm import Storm, Told, Weather, blow, folder
 from recordings.part import Figure, Part, count
+from tests.cluster.temporal_server import temporal as temporal_server
 from tests.postgres import postgres
 
 RUNS = 200
@@ -131,4 +132,19 @@ def dbos(sample: int) -> Part:
             server.database(),
             outside,
             "The workers are handed runs by DBOS, which keeps its tables beside the records.",
+        )
+
+
+def temporal(sample: int) -> Part:
+    """Two workers of Temporal on one SQLite file; its server is killed too."""
+    with folder("temporal") as outside, temporal_server() as server, server.named():
+        wanted = {"driver": "temporal", "beside": server.restart}
+        storm = Storm(**{**vars(sized("temporal", sample, kills=10)), **wanted})
+        return part(
+            "Killed workers and a killed server, Temporal",
+            storm,
+            str(outside / "runs.sqlite"),
+            outside,
+            "The workers are handed runs by a Temporal server, which is killed with `kill -9` and "
+            "started again at every third kill.",
         )

@@ -36,6 +36,7 @@ from recordings.part import Part
 from recordings.report import failures
 from reporting.outcomes import of_parts
 from reporting.pages import in_full
+from tests.cluster.temporal_server import needs_temporal
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -59,6 +60,11 @@ def test_two_workers_on_postgresql_are_killed() -> None:
 
 def test_two_workers_of_dbos_are_killed() -> None:
     check_part(storms.dbos(50))
+
+
+@needs_temporal
+def test_two_workers_of_temporal_and_its_server_are_killed() -> None:
+    check_part(storms.temporal(25))
 
 
 def test_poisoned_runs_take_no_other_with_them() -> None:

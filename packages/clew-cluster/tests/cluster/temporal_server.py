@@ -67,6 +67,19 @@ class TemporalServer:
         self.kill()
         self.start()
 
+    @contextmanager
+    def named(self) -> Generator[None]:
+        """Have workers find it, in this process and those that it starts."""
+        before = os.environ.get("TEMPORAL_ADDRESS")
+        os.environ["TEMPORAL_ADDRESS"] = self.address
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["TEMPORAL_ADDRESS"]
+            else:
+                os.environ["TEMPORAL_ADDRESS"] = before
+
     def ask(self, *words: str) -> str:
         """What the command `temporal` prints, asked of this server."""
         assert PROGRAM is not None

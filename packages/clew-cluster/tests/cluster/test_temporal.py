@@ -328,8 +328,7 @@ async def test_a_server_or_namespace_that_is_not_there_is_told_in_a_line(
 
 @ASYNCIO
 async def test_workers_outlive_their_server(store: SqliteStore, tmp_path: Path) -> None:
-    with temporal() as mine:
-        os.environ["TEMPORAL_ADDRESS"] = mine.address
+    with temporal() as mine, mine.named():
         async with working(address_of(tmp_path), tmp_path, hold=True, queue="restarted") as one:
             await one.hear("serving")
             runs = await begun(store, agent_of(tmp_path), "restarted", 2)
