@@ -8,6 +8,7 @@ from typing import Final
 from durability import (
     code,
     damaged,
+    engines,
     entries,
     lost_ends,
     mcp,
@@ -46,6 +47,7 @@ PARTS: Final[Mapping[str, Callable[[int], Part]]] = {
     "damaged": damaged.damaged,
     "lost-ends": lost_ends.lost_ends,
     "cost": speed.cost,
+    "engines": engines.engines,
     "fast": speed.fast,
     "recovery": speed.recovery,
     "many": with_ray.many,

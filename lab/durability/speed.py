@@ -19,7 +19,7 @@ from clew.workers import WorkerConfig, WorkerEvent, work
 from durability import world
 from durability.nursery import Nursery
 from durability.progress import tell
-from durability.storm import Storm, Workers, asyncio_run, begin, folder, ids
+from durability.storm import Storm, Workers, asyncio_run, begin, folder, ids, modules_of
 from recordings.part import Figure, Part
 from tests.postgres import postgres
 
@@ -194,7 +194,7 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
         )
         agent = world.agent(outside, pace=0.0, model=MODEL)
         asyncio_run(begin, text, agent, ids(runs))
-        nursery = stack.enter_context(Nursery(*_modules(driver)))
+        nursery = stack.enter_context(Nursery(*modules_of(driver)))
         workers = Workers(storm, text, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
@@ -208,10 +208,6 @@ def _rate(name: str, at_once: int, runs: int, number: int = 2) -> float:
     first = min(told.at for told in news if told.what == "taken")
     last = max(told.at for told in news if told.what == "ended")
     return runs * world.STEPS / (last - first)
-
-
-def _modules(driver: str) -> tuple[str, ...]:
-    return ("clew_cluster.dbos",) if driver == "dbos" else ()
 
 
 def recovery(sample: int) -> Part:
@@ -246,7 +242,7 @@ def _one_recovery(name: str, driver: str, location: str, outside: Path, pause: f
     """Kill the one of two workers that has more runs at hand; seconds until the other has them."""
     storm = Storm(name, 12, 0, driver=driver, at_once=16, model=60.0)  # no run ends meanwhile
     asyncio_run(begin, location, world.agent(outside, model=storm.model), ids(storm.runs))
-    with Nursery(*_modules(driver)) as nursery:
+    with Nursery(*modules_of(driver)) as nursery:
         workers = Workers(storm, location, outside, nursery)
         pids = {str(number): workers.start() for number in (1, 2)}
         while len(workers.in_hand("1") | workers.in_hand("2")) < storm.runs or not all(
