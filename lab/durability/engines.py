@@ -17,7 +17,7 @@ Queued runs on PostgreSQL (which waits for the disk), executed by two worker pro
 {at_once} concurrent runs together, through each driver; a reply takes {model:.0f} ms, tools take no
 time. Runs of {short} steps show what an engine costs for a run, those of {long} what a step costs.
 From the first run taken to the last one ended; the better of {times} times, in turn. Temporal is
-its development server, with tables in SQLite. Ray is measured with its ten thousand runs.
+its development server, with tables in memory. Ray is measured with its ten thousand runs.
 """
 
 AT_ONCE: Final = 50
@@ -27,7 +27,7 @@ SHORT: Final = 2
 
 def engines(sample: int) -> Part:
     """Local workers, DBOS and Temporal, with short and long runs."""
-    times, runs = (2, 200) if sample == 1 else (1, max(20, 200 // sample))
+    times, runs = (2, 100) if sample == 1 else (1, max(20, 100 // sample))
     rates: dict[tuple[int, str], float] = {}
     for _ in range(times):
         for steps in (SHORT, world.STEPS):
@@ -55,7 +55,7 @@ def runs_per_second(driver: str, runs: int, steps: int) -> float:
         outside = stack.enter_context(folder("engines"))
         location = stack.enter_context(postgres(durable=True)).database()
         if driver == "temporal":
-            stack.enter_context(stack.enter_context(temporal()).named())
+            stack.enter_context(stack.enter_context(temporal(memory=True)).named())
         storm = Storm(
             driver, runs, 0, driver=driver, at_once=AT_ONCE // 2, pace=0.0, model=MODEL, steps=steps
         )

@@ -31,6 +31,7 @@ class TemporalServer:
 
     folder: Path
     port: int
+    memory: bool = False
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     @property
@@ -42,7 +43,7 @@ class TemporalServer:
         """Start it, and wait until it serves."""
         assert PROGRAM is not None
         words = ("server", "start-dev", "--headless", "--ip", "127.0.0.1", "--log-level", "never")
-        files = ("--db-filename", str(self.folder / "temporal.sqlite"))
+        files = () if self.memory else ("--db-filename", str(self.folder / "temporal.sqlite"))
         self.process = subprocess.Popen(
             [PROGRAM, *words, *files, "--port", str(self.port)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self._environment(),
@@ -96,12 +97,15 @@ class TemporalServer:
 
 
 @contextmanager
-def temporal() -> Generator[TemporalServer]:
-    """A server of its own, on a free port, which is gone with the context."""
+def temporal(*, memory: bool = False) -> Generator[TemporalServer]:
+    """A server of its own, on a free port, which is gone with the context.
+
+    Killed, it has forgotten everything if its tables are in `memory`.
+    """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     folder = Path(tempfile.mkdtemp(prefix="clew-temporal-"))
-    server = TemporalServer(folder, port)
+    server = TemporalServer(folder, port, memory)
     try:
         server.start()
         yield server

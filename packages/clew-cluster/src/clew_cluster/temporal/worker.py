@@ -35,7 +35,8 @@ from clew_cluster.temporal.server import Workflows
 _PACE: Final = PollInterval(max_seconds=0.25, min_seconds=0.05, share=20.0)
 _BEAT: Final = 2.0  # seconds from one sign of life to the next
 _TOGETHER: Final = 32  # so many workflows are begun at the same time
-_UNCLAIMED: Final = 2.0  # seconds after which a run that nobody has is told of again
+_UNCLAIMED: Final = 2.0  # seconds after which a run that nobody has any more is told of again
+_QUEUED: Final = 10.0  # and one that nobody has had yet: it may only wait for its turn
 _WHILE: Final = 5.0  # seconds that workflows have to end once a worker leaves
 _LAST: Final = 100  # so many of them are waited for
 _RARELY: Final = 60.0  # seconds from one telling of the same to the next, at most
@@ -52,11 +53,11 @@ class _AtHand:
 
 @dataclass(slots=True)
 class _Told:
-    """What a workflow was told last: of a run with so many entries, when, and until it is again."""
+    """What a workflow was told last: a run with so many entries, when, and how long to wait."""
 
     entries: int
     at: float
-    pause: float = _UNCLAIMED
+    pause: float
 
 
 class TemporalWorker:
@@ -234,7 +235,7 @@ class TemporalWorker:
             return True
         if told.entries == run.entries:
             return False
-        self._told[run_id] = _Told(run.entries, now)  # somebody gets on with it
+        self._told[run_id] = _Told(run.entries, now, _UNCLAIMED)  # somebody gets on with it
         ends = summary(run)
         return ends is not None and ends.stop is not None
 
@@ -265,9 +266,16 @@ class TemporalWorker:
             await self.workflows.tell(record, Due(self.queue, words, over))
         elif run_id not in self._told:
             await self.workflows.begin(record, self.queue)
-        elif len(self.at_hand) < self.config.at_once and await self._free(run_id):
+        elif self._has_room(run) and await self._free(run_id):
             await self.workflows.tell(record, Due(self.queue))
         self._note(run)
+
+    def _has_room(self, run: RunInfo) -> bool:
+        """Whether a run that nobody has would come here at once: else it only waits for its turn.
+
+        One that was never taken up does so as long as there is work.
+        """
+        return len(self.at_hand) < (self.config.at_once if run.entries > 1 else 1)
 
     async def _is_due(self, record: Trajectory) -> bool:
         """Whether a run that stopped has words to hear, or a time that has come."""
@@ -285,7 +293,8 @@ class TemporalWorker:
         """Remember that a workflow was told, more rarely each time that nothing comes of it."""
         told, now = self._told.get(run.run_id), anyio.current_time()
         same = told is not None and told.entries == run.entries
-        pause = min(2 * told.pause, _RARELY) if told is not None and same else _UNCLAIMED
+        first = _UNCLAIMED if run.entries > 1 else _QUEUED
+        pause = min(2 * told.pause, _RARELY) if told is not None and same else first
         self._told[run.run_id] = _Told(run.entries, now, pause)
 
     async def _any_free(self, due: Iterable[str]) -> bool:
