@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from typing import Final, Literal
 
 import anyio
+import anyio.lowlevel
 import msgspec
 from sse_starlette import EventSourceResponse
 from starlette.responses import Response
@@ -94,3 +95,4 @@ async def _encoded(
     yield RETRY
     async for event in stream.sse(show):
         yield event.encode()
+        await anyio.lowlevel.checkpoint()  # others have their turn, and who has left is noticed
