@@ -231,6 +231,92 @@ def test_a_secret_of_the_environment_is_in_no_cassette(
     assert "[redacted]" in file.read_text("utf-8")
 
 
+MANY = """
+import pytest
+
+IDS = ["a/b", "a_b", "a b", "a:b", "../c", "x" * 300, "\u00fc?*"]
+
+def asked(item, clew_cassette, clew_run):
+    model = clew_cassette(ScriptedModel([say(item)], name="mine:small"))
+    clew_run(Agent(model), f"What is {item}?").expect(answer=item)
+
+@pytest.mark.parametrize("item", IDS)
+def test_it(item, clew_cassette, clew_run):
+    asked(item, clew_cassette, clew_run)
+
+class TestOne:
+    def test_it(self, clew_cassette, clew_run):
+        asked("one", clew_cassette, clew_run)
+
+    class TestInside:
+        def test_it(self, clew_cassette, clew_run):
+            asked("inside", clew_cassette, clew_run)
+
+class TestOther:
+    def test_it(self, clew_cassette, clew_run):
+        asked("other", clew_cassette, clew_run)
+"""
+
+
+def test_each_test_has_a_cassette_of_its_own(project: pytest.Pytester) -> None:
+    program = "from clew.testing import ScriptedModel\n" + MANY
+    outcome(project, program, "--clew-record").assert_outcomes(passed=10)
+    names = {file.name for file in (project.path / "cassettes").iterdir()}
+    assert len(names) == 10
+    assert "test_letters.test_it[a_b].json" in names  # nothing of it was replaced
+    outcome(project, program).assert_outcomes(passed=10)
+
+
+def test_two_tests_that_would_write_one_cassette_fail_with_a_line(
+    project: pytest.Pytester,
+) -> None:
+    in_class = "class TestOne:\n    def test_it(self, clew_cassette):\n        pass\n"
+    (project.path / "test_a.py").write_text(in_class, "utf-8")
+    beside = "def test_it(clew_cassette):\n    pass\n"
+    (project.path / "test_a.TestOne.py").write_text(beside, "utf-8")
+    result = project.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--import-mode=importlib", "--clew-record", plugins=[pytest_clew]
+    )
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["*test_a*::test_it wrote *test_a.TestOne.test_it.json before: rename one *"]
+    )
+
+
+TYPED = """
+from dataclasses import dataclass
+
+@dataclass
+class Price:
+    item: str
+    cents: int
+
+def test_it(clew_model, clew_run):
+    run = clew_run(Agent(clew_model(finish({"item": "a", "cents": 1})), answer=Price), "?")
+    run.expect({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ('answer=Price("a", 1)', ""),
+        ('answer={"item": "a", "cents": 1}', ""),
+        ('answer=Price("a", 2)', "*the answer is Price(item='a', cents=1), not Price(*cents=2)"),
+        ('answer={"item": "a"}', "*the answer is {'item': 'a', 'cents': 1}, not {'item': 'a'}"),
+        ("answer=None", "*the answer is {'item': 'a', 'cents': 1}, not None"),
+        ('anwser=Price("a", 1)', "*unexpected keyword argument 'anwser'*"),
+    ],
+)
+def test_a_typed_answer_is_expected_as_a_value_or_as_recorded(
+    expected: str, message: str, project: pytest.Pytester
+) -> None:
+    result = outcome(project, TYPED.replace("{})", f"{expected})"))
+    result.assert_outcomes(failed=1 if message else 0, passed=0 if message else 1)
+    if message:
+        result.stdout.fnmatch_lines([message])
+
+
 def test_the_example_of_the_page_passes(project: pytest.Pytester) -> None:
     (program,) = re.findall(
         r"```python\n((?:(?!```).)*def test_bread.*?)```", PAGE.read_text("utf-8"), re.DOTALL

@@ -4,7 +4,6 @@ It stands outside of `clew_testing`, and its fixtures load clew when a test asks
 loads plugins before it measures what tests cover.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -75,10 +74,12 @@ def clew_cassette(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ca
     `model` is a name ("openai:gpt-4.1-mini") or a model; options go to `clew.models.resolve`. With
     `--clew-record` the real one is asked. In the file the test's `tmp_path` is "<tmp_path>".
     """
-    name = re.sub(r"[^\w.\[\]-]", "_", f"{request.path.stem}.{request.node.name}")
-    path = request.path.parent / "cassettes" / f"{name}.json"
+    names = import_module("pytest_clew.cassette_names")
+    path = names.cassette_of(request.node)
     cassettes = import_module("pytest_clew.cassettes")
     record = bool(request.config.getoption("--clew-record"))
+    if record:
+        names.refuse_a_second_writer(request.node, path)
     session = cassettes.Session(path, record, {"<tmp_path>": str(tmp_path)})
     yield session.model
     session.end()

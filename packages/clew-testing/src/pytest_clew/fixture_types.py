@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from clew import Agent, Question
 from clew.interfaces import Model
 from clew.testing import Line, ScriptedModel
-from pytest_clew.runs import RecordedRun
+from pytest_clew.runs import A, RecordedRun
 
 __all__ = ["ClewCassette", "ClewModel", "ClewRun"]
 
@@ -21,7 +21,7 @@ class ClewModel(Protocol):
 class ClewRun(Protocol):
     """The fixture `clew_run`; options are those of `clew.run`."""
 
-    def __call__(self, agent: Agent[Any, Any], question: Question, **options: Any) -> RecordedRun:
+    def __call__(self, agent: Agent[A, Any], question: Question, **options: Any) -> RecordedRun[A]:
         """Run the agent to its end in the store of the test."""
         ...
 
