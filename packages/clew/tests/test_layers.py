@@ -58,7 +58,7 @@ BY_NAME = {  # who may import a module whose name is data
     "stores/__init__.py": "a store, and platformdirs, is imported when it is used",
     "toolbox/docs/extract.py": "what reads PDF and HTML is an optional extra too",
     "tools/process.py": "a killable tool is named module:function and loaded in its own process",
-    "tools/pydantic_types.py": "pydantic is an optional extra, for types that only it reads",
+    "support/pydantic_classes.py": "pydantic is an optional extra, for types that only it reads",
     "tools/signature.py": "what reads docstrings is dear to import, and for who makes a tool",
     "tools/retrieval/load_extra.py": "ranking tools by meaning stands on an optional extra",
 }

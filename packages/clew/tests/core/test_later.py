@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from clew import (
@@ -11,6 +12,7 @@ from clew import (
     Call,
     ConfigError,
     MemoryStore,
+    RunContext,
     Trajectory,
     Verdict,
     delegate,
@@ -58,7 +60,7 @@ class Office:
         return later(self.opens, "the office is closed") if self.asked == 1 else None
 
 
-def agent(office: Office, *tools: Any, script: Any = SCRIPT) -> Agent:
+def agent(office: Any, *tools: Any, script: Any = SCRIPT) -> Agent:
     """An agent that sends a letter."""
     SENT.clear()
     guards: list[Any] = [office, Provenance("off")]
@@ -89,6 +91,50 @@ async def test_once_its_time_has_come_resume_takes_it_up_and_it_is_judged_anew()
     record = await read("r", store=store)
     assert sum(isinstance(entry.event, Woken) for entry in record.entries) == 1
     await replay(one, "r", store=store)
+
+
+WOKEN: list[bool] = []
+
+
+async def not_at_once(call: Call, trajectory: Trajectory) -> Verdict | None:
+    """Hold for a span from now, unless the call's time has come."""
+    WOKEN.append(call.woken)
+    return None if call.woken else later(0.001)
+
+
+async def with_context(call: Call, ctx: RunContext) -> Verdict | None:
+    """The same."""
+    return await not_at_once(call, ctx.record)
+
+
+async def by_resume(one: Agent) -> None:
+    store = MemoryStore()
+    result = await run(one, "Write.", store=store, run_id="r")
+    while result.status == "held":
+        await anyio.lowlevel.checkpoint()
+        result = await resume(one, "r", store=store)
+
+
+async def by_a_worker(one: Agent) -> None:
+    store = MemoryStore()
+    await submit(one, "Write.", store=store, run_id="r")
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as group:
+            group.start_soon(work, WorkerConfig(store=store, agents=[one]))
+            while True:
+                stop = (await read("r", store=store)).stop
+                if stop is not None and stop.status == "answered":
+                    break
+                await anyio.sleep(0.02)
+            group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("take_up", [by_resume, by_a_worker])
+@pytest.mark.parametrize("guard", [not_at_once, with_context])
+async def test_a_guard_knows_that_the_time_of_the_call_has_come(guard: Any, take_up: Any) -> None:
+    WOKEN.clear()
+    await take_up(agent(guard))
+    assert (SENT, WOKEN) == (["Ada"], [False, True])
 
 
 async def test_a_sub_run_wakes_by_its_root() -> None:
@@ -126,17 +172,7 @@ async def test_a_tool_may_say_it_and_is_called_again() -> None:
 
 
 async def test_a_worker_takes_a_held_run_whose_time_has_come() -> None:
-    store, one = MemoryStore(), agent(Office(0.2))
-    await submit(one, "Write.", store=store, run_id="r")
-    with anyio.fail_after(PATIENCE):
-        async with anyio.create_task_group() as group:
-            group.start_soon(work, WorkerConfig(store=store, agents=[one]))
-            while True:
-                stop = (await read("r", store=store)).stop
-                if stop is not None and stop.status == "answered":
-                    break
-                await anyio.sleep(0.02)
-            group.cancel_scope.cancel()
+    await by_a_worker(agent(Office(0.2)))
     assert SENT == ["Ada"]
 
 

@@ -5,6 +5,9 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
+from ipaddress import IPv4Address
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NewType
 
 import annotated_types
@@ -14,8 +17,10 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field
 
-from clew import Agent, ConfigError, MemoryStore, run, tool
+import clew
+from clew import Agent, ConfigError, MemoryStore, Trajectory, run, tool
 from clew.core.events import Json
+from clew.support import pydantic_classes
 from clew.testing import ScriptedModel, act, finish
 from clew.tools import pydantic_types
 from clew.tools.finish import decode_answer
@@ -60,6 +65,34 @@ class Colour(enum.Enum):
     RED = "red"
 
 
+@dataclass
+class Road:
+    plate: str
+
+
+@dataclass
+class Sea:
+    ship: str
+
+
+@dataclass
+class Way:
+    by: Road | Sea
+    log: Path | None = None
+
+
+class Plain:
+    pass
+
+
+class Box1(msgspec.Struct):
+    size: int
+
+
+class Box2(msgspec.Struct):
+    length: int
+
+
 Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
 Bounded = Annotated[int, Field(ge=1)]
 Size = NewType("Size", Bounded)  # pyright: ignore[reportGeneralTypeIssues] # what pydantic allows
@@ -100,6 +133,19 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "beside an enum": (Annotated[Colour, Field(description="Its colour")], ["red"], ["blue"],
                        Colour.RED),
     "a bounded decimal": (Annotated[Decimal, Field(ge=1)], ["1.5", 1.5], [0.5], Decimal("1.5")),
+    "a path": (Path, ["a/b"], [3, None], Path("a/b")),
+    "an address": (IPv4Address, ["10.0.0.1"], ["10.0.0.256", "a"], IPv4Address("10.0.0.1")),
+    "a fraction": (Fraction, ["1/2"], ["x"], Fraction(1, 2)),
+    "a path or nothing": (Path | None, ["a", None], [3], Path("a")),
+    "a path or a number": (Path | int, ["a", 3], [None], Path("a")),
+    "in a list of them": (list[Path], [["a"]], [[3]], [Path("a")]),
+    "under names": (dict[str, Path], [{"a": "b"}], [{"a": 3}], {"a": Path("b")}),
+    "a number that is named": (Literal[1, True, 1.5], [1.5], [2], 1.5),  # type: ignore[valid-type] # pyright: ignore[reportInvalidTypeForm] # Python takes it
+    "plain dataclasses": (Road | Sea, [{"ship": "Elbe"}, {"plate": "x"}],
+                          [{}, {"ship": 3}, {"ship": "a", "more": 1}], Sea("Elbe")),
+    "a list of plain dataclasses": (list[Road | Sea], [[{"plate": "x"}]], [[{}]], [Road("x")]),
+    "in a dataclass's field": (Way, [{"by": {"ship": "Elbe"}, "log": "a"}], [{"by": {}}],
+                               Way(Sea("Elbe"), Path("a"))),
     "a time": (Annotated[dt.time, Field(description="When")], ["10:00"], ["25:00"],
                dt.time(10)),
 }  # fmt: skip
@@ -109,6 +155,43 @@ async def answered(kind: Any, value: Json) -> list[Any]:
     agent = Agent(ScriptedModel([finish(value)] * 4), answer=kind)
     result = await run(agent, "Which?", store=MemoryStore())
     return [result.answer] if result.status == "answered" else []
+
+
+async def in_place(kind: Any, value: Json) -> list[Any]:
+    """The answer that stands in for none, as a value of its type."""
+    if not (read := await answered(kind, value)):
+        return []
+    agent = Agent(
+        ScriptedModel([finish(value)]),
+        answer=kind,
+        fallback=read[0],
+        tries=0,
+        checks=[nothing_will_do],
+    )
+    return [(await run(agent, "Which?", store=MemoryStore())).answer]
+
+
+def nothing_will_do(_answer: Any, _trajectory: Trajectory) -> str:
+    return "none will do"
+
+
+async def returned(kind: Any, value: Json) -> list[Any]:
+    """What a tool returns, told to the model and read back."""
+    if not (read := await answered(kind, value)):
+        return []
+
+    def make() -> Any:
+        """Make it."""
+        return read[0]
+
+    make.__annotations__["return"] = kind
+    agent = Agent(ScriptedModel([act("make"), finish("x")]), tools=[tool(make)])
+    store = MemoryStore()
+    run_id = (await run(agent, "Which?", store=store)).run_id
+    seen = (await clew.read(run_id, store=store)).calls[0].observation
+    assert seen is not None
+    assert seen.ok, seen.content
+    return [decode_answer(kind, seen.content)]
 
 
 async def called(kind: Any, value: Json) -> list[Any]:
@@ -134,6 +217,16 @@ async def test_a_type_that_pydantic_reads_is_kept(name: str, door: Callable[...,
     assert type(found[0][0]) is type(first)
     assert all(len(one) == 1 for one in found)
     assert [await door(kind, value) for value in wrong] == [[]] * len(wrong)
+
+
+@pytest.mark.parametrize("door", [in_place, returned], ids=["a fallback", "a result"])
+@pytest.mark.parametrize(
+    "name", ["a path", "a fraction", "a path or a number", "in a list of them", "plain dataclasses",
+             "a list of plain dataclasses", "in a dataclass's field"],
+)  # fmt: skip
+async def test_its_values_go_out_as_they_came_in(name: str, door: Callable[..., Any]) -> None:
+    kind, (value, *_), _wrong, read = KINDS[name]
+    assert await door(kind, value) == [read]
 
 
 def test_a_rejection_by_the_whole_model_is_its_words() -> None:
@@ -184,3 +277,37 @@ def test_without_pydantic_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pydantic_types, "installed", lambda _: False)  # annotated_types is alone
     with pytest.raises(ConfigError, match=r"needs pydantic: run pip install"):
         Agent(ScriptedModel([]), answer=Annotated[int, annotated_types.Gt(1)]).engine.prompt_spec  # noqa: B018 - made there
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (Plain, "neither msgspec nor pydantic reads Plain: make Plain a dataclass"),
+        (Callable[[], int], "neither msgspec nor pydantic reads Callable"),
+        (Box1 | Box2, r"write class Box1\(msgspec.Struct, tag=True\)"),
+        (Box1 | Path, "; make Box1 a dataclass"),
+        (bytes | Path, "pydantic reads bytes otherwise; write msgspec Structs with tag=True"),
+    ],
+)
+def test_a_type_that_nobody_reads_is_refused_with_what_to_do(kind: Any, message: str) -> None:
+    def take(it: Any) -> str:
+        """Take it."""
+        return str(it)
+
+    take.__annotations__["it"] = kind
+    with pytest.raises(ConfigError, match=message) as error:
+        tool(take)
+    assert "\n" not in str(error.value)
+    with pytest.raises(ConfigError, match=message):
+        Agent(ScriptedModel([]), answer=kind)
+
+
+@pytest.mark.parametrize("kind", [Path, Road | Sea])
+def test_without_pydantic_it_is_told_for_types_that_msgspec_refuses(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pydantic_types, "installed", lambda _: False)
+    monkeypatch.setattr(pydantic_classes, "installed", lambda _: False)
+    pydantic_classes.adapter_of.cache_clear()
+    with pytest.raises(ConfigError, match=r"pydantic may(?: read it)?: run pip install .*, or "):
+        Agent(ScriptedModel([]), answer=kind)

@@ -24,7 +24,7 @@ from clew.core.events import (
 )
 from clew.core.interfaces import Guard, Screened, ToolSpec
 from clew.core.observations import refusal, too_long
-from clew.core.settling import stopped
+from clew.core.settling import stopped, was_woken
 from clew.core.trajectory import Call, Step, Trajectory
 from clew.support.error_text import message_of
 from clew.support.errors import PartError
@@ -196,6 +196,7 @@ async def ask_guard(
 ) -> Verdict | None:
     """Ask a user's own guard, within its deadline; it gets a copy of the arguments."""
     seen = Call(call.key, Action(call.action.name, copied(call.args)))
+    seen.woken = was_woken(trajectory, call.key)
     answer = await ask(f"the guard {name}", patience, guard, seen, trajectory)
     return validate_verdict(answer, name)
 

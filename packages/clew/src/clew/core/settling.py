@@ -88,6 +88,12 @@ def due(trajectory: Trajectory, now: int) -> list[Woken]:
     ]
 
 
+def was_woken(trajectory: Trajectory, key: str) -> bool:
+    """Whether the time of a call has come, which is now judged again."""
+    again = any(call.again for call in trajectory.step.all_calls if call.key == key)
+    return again and Woken(key) in (entry.event for entry in trajectory.entries)
+
+
 def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
     """The calls of a run, and of those below it, of which nobody knows whether they happened."""
     unknown: list[UnknownCall] = []

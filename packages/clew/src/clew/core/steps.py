@@ -92,7 +92,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
     settled_below: frozenset[str] = frozenset()
     """The ids of calls of its sub-run, and of those below that, of which somebody said it."""
     woken: bool = False
-    """Whether the time has passed for which it waited for its result."""
+    """Whether the time has passed for which it waited for its result; as a guard gets the call, the
+    time until which a guard or its tool put it off (`clew.tools.later`)."""
     _hash: str = ""
 
     @property

@@ -6,6 +6,8 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from clew.support.pydantic_classes import adapter_of
+
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
@@ -32,16 +34,18 @@ def builtins_of(value: Any) -> Any:
 
 
 def encode_other(value: Any) -> Any:
-    """What msgspec does not know: subclasses of text and numbers, and pydantic models."""
+    """What msgspec does not know: subclasses of text and numbers, and what pydantic writes."""
     based = next((_BASES[kind] for kind in type(value).__mro__ if kind in _BASES), None)
     if based is not None:
         return based(value)
-    if not hasattr(value, "model_dump"):
-        message = (
-            f"{type(value).__name__} is no JSON: return text, numbers, lists, dicts or a model"
-        )
-        raise TypeError(message)
-    return value.model_dump(mode="json", by_alias=True)  # as its schema has them
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True)  # as its schema has them
+    kind: type = type(value)
+    try:
+        return adapter_of(kind).dump_python(value, mode="json")
+    except (TypeError, ValueError) as error:  # pydantic's is a ValueError
+        message = f"{kind.__name__} is no JSON: return text, numbers, lists, dicts or a model"
+        raise TypeError(message) from error
 
 
 def text_or_json(value: Json) -> str:

@@ -5,7 +5,6 @@ knows them, and msgspec does not. Nothing here needs pydantic unless such a type
 """
 
 import dataclasses
-import importlib
 import types
 import typing
 from collections.abc import Iterator
@@ -17,8 +16,12 @@ from clew.core.events import Json
 from clew.core.interfaces import Parameters
 from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
+from clew.support.pydantic_classes import type_adapter
 
 _FOREIGN: Final = frozenset({"pydantic", "annotated_types"})
+_READ_OTHERWISE: Final = (bytes, bytearray, memoryview)
+"""Base64 to msgspec, and text to pydantic."""
+
 _UNIONS: Final = (Union, types.UnionType)
 
 
@@ -52,7 +55,14 @@ def adapted(kind: Any, where: str) -> Any:
     neither library reads alone, and where pydantic is not installed.
     """
     if not any(_is_foreign(part) for part in mentioned(kind, set())):
-        return kind
+        try:
+            msgspec.json.Decoder(kind)
+        except TypeError as error:
+            _refuse_other_readings(kind, where, error)
+        except Exception:  # noqa: BLE001 - such as a name that is not defined: its schema tells it
+            return kind
+        else:
+            return kind
     inner, outside = _split(kind)
     if mixed := next(filter(_is_msgspec, mentioned(inner, set())), None):
         message = (
@@ -64,12 +74,34 @@ def adapted(kind: Any, where: str) -> Any:
         message = f"{where}: {kind!r} needs pydantic: run {install('pydantic')}"
         raise ConfigError(message)
     try:
-        adapter = importlib.import_module("pydantic").TypeAdapter(inner)
+        adapter = type_adapter(inner)
     except Exception as error:
         message = f"{where}: {str(error).partition(chr(10))[0]}"
         raise ConfigError(message) from error
     made = _TakesAll(_name(inner), (PydanticType,), {"adapter": adapter})
     return Annotated[(made, *outside)] if outside else made
+
+
+def _refuse_other_readings(kind: Any, where: str, error: TypeError) -> None:
+    """Raise `ConfigError` for what msgspec refuses and pydantic would read otherwise, or not.
+
+    It refuses unions of classes that only their fields tell apart.
+    """
+    what = f"{where}: {error}"
+    tagged = "msgspec Structs with tag=True"
+    for part in mentioned(kind, set()):
+        if isinstance(part, type) and issubclass(part, msgspec.Struct):
+            name = part.__name__
+            tag = f"write class {name}(msgspec.Struct, tag=True)"
+            cure = tag if "tagged" in str(error) else f"make {name} a dataclass"
+            message = f"{what}; {cure}"
+            raise ConfigError(message) from error
+        if part in _READ_OTHERWISE or (isinstance(part, type) and is_named_tuple(part)):
+            message = f"{what}, and pydantic reads {_name(part)} otherwise; write {tagged}"
+            raise ConfigError(message) from error
+    if not installed("pydantic"):
+        message = f"{what}; pydantic may read it: run {install('pydantic')}, or write {tagged}"
+        raise ConfigError(message) from error
 
 
 def _split(kind: Any) -> tuple[Any, list[Any]]:

@@ -276,7 +276,8 @@ def _result(kind: Any, name: str, *, text_result: bool) -> tuple[Parameters | No
     says_nothing = bare in _SAYS_NOTHING and not (text_result and bare is str)
     if says_nothing or attached_kinds(bare):  # its schema would be that of the bytes
         return None, None
-    schema = schema_of(kind, f"function {name}, return type", "serialization")
+    kind = adapted(kind, where := f"function {name}, return type")
+    schema = schema_of(kind, where, "serialization")
     return schema, kind if "$defs" in schema and any(named_tuples([kind])) else None
 
 

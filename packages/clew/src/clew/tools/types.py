@@ -15,11 +15,12 @@ from clew.core.events import Json, encode
 from clew.core.interfaces import Parameters
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import fold
+from clew.support.pydantic_classes import adapter_of
 from clew.support.schema_parts import keywords
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import as_object, by_position, named_tuples
 from clew.tools.pydantic_tuples import name_fields
-from clew.tools.pydantic_types import adapted, parts
+from clew.tools.pydantic_types import adapted, is_model, parts
 from clew.tools.schema import subschemas
 from clew.tools.times import completed
 
@@ -92,10 +93,12 @@ class _Hoist(msgspec.Struct):
     def schema(self, kind: Any) -> Parameters:
         if kind is object:
             return {"description": "any JSON value"}  # msgspec takes no schema without a word
-        if not hasattr(kind, "model_json_schema"):
-            raise NotImplementedError
         try:
-            schema: Parameters = kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
+            schema: Parameters = (
+                kind.model_json_schema(ref_template=_MODEL_REF, mode=self.mode)
+                if is_model(kind)
+                else adapter_of(kind).json_schema(ref_template=_MODEL_REF, mode=self.mode)
+            )
         except RuntimeError as error:  # pydantic's, of a type that JSON cannot carry
             raise TypeError(str(error).partition("\n")[0]) from error
         if self.mode == "validation":
@@ -117,10 +120,7 @@ def _components(
         _merge(definitions, hoist.definitions)
     except (TypeError, NameError, ValueError) as error:
         reason = str(error).rpartition("\n")[2] or str(error)
-        message = (
-            f"{where}: {reason}; use str, int, float, bool, None, Literal, Enum, list, dict, "
-            "tuple, set, TypedDict, a dataclass, a msgspec Struct or a pydantic model"
-        )
+        message = f"{where}: {reason}"
         raise ConfigError(message) from error
     return components, definitions
 
@@ -177,11 +177,14 @@ def _normalised_schema(schema: Json, name: str, mode: Mode) -> None:
 
 
 def _decode(kind: Any, value: Json) -> Any:
-    """Read a pydantic model, whose schema is not msgspec's, in its own strict way."""
+    """Read what only pydantic reads in its own strict way."""
     if kind is object:
         return value
+    body = encode(value)
     try:
-        return kind.model_validate_json(encode(value), strict=True)
+        if is_model(kind):
+            return kind.model_validate_json(body, strict=True)
+        return adapter_of(kind).validate_json(body, strict=True)
     except ValueError as error:
         raise _ModelError(error) from error
 
