@@ -351,6 +351,10 @@ async def test_words_are_edited_and_continued_in_branches() -> None:
         ["eins"], ["one", "two", "three"], ["one", "two", "three", "four"],
     ]  # fmt: skip
     assert await told(run_id) == ["one", "two", "three"]
+    listed = {it.run_id: (it.title, it.branch_of) for it in await list_runs(store=store)}
+    assert [listed[it.run_id] for it in (first, second, anew, same, behind)] == [
+        ("one", ""), ("one", run_id), ("eins", ""), ("one", run_id), ("one", run_id),
+    ]  # fmt: skip
     again = await branch(agent(), behind.run_id, 2, "due", store=store, owner="ada")
     assert await told(again.run_id) == ["one", "due"]
     more = await resume(agent(), second.run_id, say="drei", store=store, owner="ada")

@@ -93,18 +93,19 @@ WAYS: Final = [
 async def test_the_same_again_is_no_error_before_and_after_the_run_went_on(
     one: Agent, speak: Speak
 ) -> None:
+    why = "of run r has a result already" if speak is bring else "of run r was ruled on already"
     store = MemoryStore()
     await run(one, "Do it.", store=store, run_id="r")
     for _ in range(2):
         await speak("one", store=store)
-        with pytest.raises(AlreadyRuledError):
+        with pytest.raises(AlreadyRuledError, match=why):
             await speak("two", store=store)
     done = await resume(one, "r", store=store)
     length = len(await read("r", store=store))
     for _ in range(2):
         await speak("one", store=store)
         assert await speak("one", store=store, agent=one) == done
-        with pytest.raises(AlreadyRuledError):
+        with pytest.raises(AlreadyRuledError, match=why):
             await speak("two", store=store)
     assert len(await read("r", store=store)) == length
 

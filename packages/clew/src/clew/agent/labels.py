@@ -199,7 +199,8 @@ class RunSummary:
 
     `title` is its label of that name, or else the first line of its question. `at` is the time of
     the last entry (Unix milliseconds). `parent` is the call that a sub-run serves, and `session`
-    the name of the conversation that a run is.
+    the name of the conversation that a run is. `branch_of` is the run whose entries a branch or
+    fork begins with, and so its title.
     """
 
     run_id: str
@@ -210,6 +211,7 @@ class RunSummary:
     owner: str = ""
     parent: str = ""
     session: str = ""
+    branch_of: str = ""
 
 
 async def list_runs(
@@ -253,7 +255,7 @@ def _summary(info: RunInfo, run: Summary) -> RunSummary:
     return RunSummary(
         info.run_id, title_of(started), "open" if run.stop is None else run.stop.status,
         info.last.at, started.labels, started.owner, "" if info.base else started.parent,
-        session_of(info.run_id),
+        session_of(info.run_id), info.base.run_id if info.base else "",
     )  # fmt: skip
 
 

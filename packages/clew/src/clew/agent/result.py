@@ -49,8 +49,9 @@ class BaseResult:
     answer, which may say otherwise. `outcome` is what the model says came of the task ("" where
     there is no answer), and `contradicted` that the record is against it. `pending_approvals` lists
     the calls that wait for a person, and `unknown` those of which nobody knows whether they
-    happened, in runs below too: `clew.settle` takes their ids. `usage` counts the replies; `lost`
-    estimates calls whose worker died before the reply, and has what critics took.
+    happened, in runs below too: `clew.settle` takes their ids. `usage` counts the replies, in
+    sub-runs too; `steps` are the run's own. `lost` estimates calls whose worker died before the
+    reply, and has what critics took.
     """
 
     run_id: str

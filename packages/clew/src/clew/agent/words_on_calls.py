@@ -68,6 +68,9 @@ class NamedCall:
     def ruled_on(self) -> AlreadyRuledError:
         """The error that says so."""
         which = f"{self.target.key} of run {self.record.run_id}"
+        held = self.target.verdict
+        if held is not None and held.verdict.wants == "result":
+            return AlreadyRuledError(f"{which} has a result already, and the first one counts")
         return AlreadyRuledError(f"{which} was ruled on already, and the first word counts")
 
     async def leave(

@@ -203,7 +203,7 @@ class Trajectory:
 
     @property
     def usage(self) -> Usage:
-        """The usage of all model calls of the run."""
+        """The usage of all model calls of the run, and of its sub-runs."""
         return self.total.usage
 
     @property

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
+from typing_extensions import TypeForm
 
 from clew.codecs import by_name, native, prompt_texts
 from clew.core.codec import PromptSpec
@@ -122,7 +123,7 @@ class ScriptedModel:
     script: Sequence[Line]
     codec: str = "native"
     tools: Sequence[Tool] = ()
-    answer: type = str
+    answer: TypeForm[Any] = str
     usage: Usage = USAGE
     name: str = "scripted:test"
     settings: ModelSettings = NOTHING_SET
