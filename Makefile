@@ -126,7 +126,7 @@ reports: $(VENV)/.dev  ## Write all of lab/reports again, from the outcomes on f
 matrix: $(VENV)/.dev  ## Try every setting of agent files by every strategy in every situation, WORDS="a b" (an hour)
 	@PYTHONPATH=$(TESTS) $(BIN)/python -m tests.matrix $(WORDS)
 
-mutants: $(VENV)/.mutants  ## Change the core, guards, context and codecs in 300 small ways: what no test notices (an hour)
+mutants: $(VENV)/.mutants  ## Change the core, guards, context and codecs in 300 small ways, and list the changes that no test notices (an hour)
 	$(BIN)/python -m mutation
 
 security: $(VENV)/.security  ## Attack agents in AgentDojo's environments: a simulated model, or GGUF=file [LIMIT_MINUTES=n] (lab/reports/security.md)

@@ -9,8 +9,11 @@ from tests.type_checkers import CHECKERS, lines_marked_bad
 
 PROGRAM: Final = '''
 from typing import assert_type
-from collections.abc import Callable
-from clew import Agent, RunContext, Tool, tool
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from clew import Agent, Call, RunContext, Tool, Trajectory, Verdict, delegate, tool
+from clew.deps import ContextCheck, ContextGuard
+from clew.interfaces import AgentTool, Check, Guard
 from clew.tools import FunctionTool
 from clew.testing import ScriptedModel
 
@@ -68,6 +71,26 @@ class Box:
 assert_type(Box.inside(1), str)
 made: Callable[[list[int]], int] = total
 wrong: Callable[[str], int] = total  # BAD
+async def by_record(call: Call, trajectory: Trajectory) -> Verdict | None: return None
+def by_context(call: Call, ctx: RunContext[int]) -> Verdict | None: return None
+@dataclass(frozen=True)
+class Only:
+    name: str
+    def __call__(self, call: Call, ctx: RunContext[int]) -> Verdict | None: return None
+def positive(answer: int, trajectory: Trajectory) -> str | None: return None
+def known(answer: int, ctx: RunContext[int]) -> str | None: return None
+def short(answer: str, ctx: RunContext[int]) -> str | None: return None
+GUARDS: Sequence[Guard | ContextGuard] = [by_record, by_context, Only("pay")]
+CHECKS: Sequence[Check[int] | ContextCheck[int]] = [positive, known]
+lead = delegate(agent2, name="ask", description="Asks.")
+TOOLS: list[Tool | AgentTool] = [total, fetch, lead]
+whole = Agent(ScriptedModel([], answer=int), TOOLS, answer=int, guards=GUARDS, checks=CHECKS)
+assert_type(whole, Agent[int])
+ScriptedModel([], answer=int | str)
+ScriptedModel([], answer=list[int])
+ScriptedModel([], answer=3)  # BAD
+BAD_GUARDS: Sequence[Guard | ContextGuard] = [positive]  # BAD
+BAD_CHECKS: Sequence[Check[int] | ContextCheck[int]] = [short]  # BAD
 '''
 
 

@@ -140,7 +140,7 @@ KINDS: dict[str, tuple[Any, list[Json], list[Json], Any]] = {
     "a path or a number": (Path | int, ["a", 3], [None], Path("a")),
     "in a list of them": (list[Path], [["a"]], [[3]], [Path("a")]),
     "under names": (dict[str, Path], [{"a": "b"}], [{"a": 3}], {"a": Path("b")}),
-    "a number that is named": (Literal[1, True, 1.5], [1.5], [2], 1.5),  # type: ignore[valid-type] # pyright: ignore[reportInvalidTypeForm] # Python takes it
+    "a number that is named": (Literal[1, True, 1.5], [1.5], [2], 1.5),  # pyright: ignore[reportInvalidTypeForm] # Python takes it
     "plain dataclasses": (Road | Sea, [{"ship": "Elbe"}, {"plate": "x"}],
                           [{}, {"ship": 3}, {"ship": "a", "more": 1}], Sea("Elbe")),
     "a list of plain dataclasses": (list[Road | Sea], [[{"plate": "x"}]], [[{}]], [Road("x")]),
