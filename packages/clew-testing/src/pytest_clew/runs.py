@@ -40,8 +40,8 @@ class RecordedRun(Generic[A]):
         assert_trajectory(self.record, calls=calls, effects=effects, status=status)
         if answer is _LEFT_OUT or answer in (typed := self.result.answer, self.result.raw_answer):
             return
-        shown = typed if type(typed) is type(answer) else self.result.raw_answer
-        message = f"the answer is {shown!r}, not {answer!r}\n{self}"
+        actual = typed if type(typed) is type(answer) else self.result.raw_answer
+        message = f"the answer is {actual!r}, not {answer!r}\n{self}"
         raise AssertionError(message)
 
 
