@@ -40,7 +40,7 @@ def encode_other(value: Any) -> Any:
         return based(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)  # as its schema has them
-    kind = cast("type[Any]", type(value))
+    kind: Any = value.__class__
     try:
         return adapter_of(kind).dump_python(value, mode="json")
     except (TypeError, ValueError) as error:  # pydantic's is a ValueError
