@@ -36,8 +36,8 @@ _ADDRESS: Final = re.compile(_WRITTEN + _LONG, re.IGNORECASE)
 (ISO 13616), names after @, and long words of letters and digits."""
 _SIGN_OF_SPELLING: Final = re.compile(r"dot|\s\.", re.IGNORECASE)
 """What stands in each address that is spelt out."""
-_SIGN: Final = re.compile(r"[@./\\\d]|dot", re.IGNORECASE)
-"""What stands in each address: most short values have none of it."""
+_SIGN: Final = re.compile(r"[@/\\]|\.\S|\s\.|dot|[A-Z][A-Z]\d\d|(?<!\w)\w{20}", re.IGNORECASE)
+"""What stands in each address, and in few other texts."""
 _PAGE: Final = re.compile(r"(?:https?://|www\.)[^\sA-Z<>\"'@]+")
 _IDENTIFIER: Final = re.compile(
     r"\+?\(?\d(?:[ ()./-]{0,2}\d){6,}|\b(?=\w*\d{4})(?=(?:\w*\d){6})\w+\b"

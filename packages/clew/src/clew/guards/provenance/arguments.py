@@ -112,7 +112,7 @@ def _origin(
     """Who gave a value: something trusted, else the text in which it was seen."""
     origins = judgement.origins
     known = judgement.origin(name, value) or origins.of(value) or _spoken(origins, value)
-    source, trusted = known or origins.seen_in(value), known is not None
+    source, trusted = known or origins.untrusted.source_of(value), known is not None
     if (kind := _KINDS.get(source)) is not None:
         return Origin(kind, trusted=trusted, doubtful=doubtful)
     if source.startswith(BY_GUARD):

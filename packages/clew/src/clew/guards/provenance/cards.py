@@ -42,9 +42,10 @@ def kind_of(value: Json) -> str:
     """Whether a value is an address that something can be sent to, and which; "" if none."""
     if not isinstance(value, str):
         return ""
-    if _MAIL.fullmatch(value):
-        return "mail"
-    return "account" if _ACCOUNT.fullmatch(value.replace(" ", "")) else ""
+    if "@" in value:  # no account has that
+        return "mail" if _MAIL.fullmatch(value) else ""
+    plain = value.replace(" ", "")
+    return "account" if plain[2:4].isdigit() and _ACCOUNT.fullmatch(plain) else ""
 
 
 def wants_address(argument: str) -> bool:

@@ -3,16 +3,24 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import cast
+from typing import Final, cast
 
 from clew.core.events import Json
 from clew.core.interfaces import ToolSpec
 from clew.guards.provenance.values import stands_in_any
 
+_OFFERING: Final = frozenset(
+    ("$ref", "enum", "const", "default", "anyOf", "allOf", "oneOf", "items")
+)
+"""The fields of a schema that offer values; most arguments have none of them."""
+
 
 def choices(schema: Mapping[str, Json], name: str) -> list[Json]:
     """The values that a tool's schema itself offers for an argument."""
-    return [*_offered(schema.get("$defs", {}), _property(schema, name))]
+    known = _property(schema, name)
+    if _OFFERING.isdisjoint(known):
+        return []
+    return [*_offered(schema.get("$defs", {}), known)]
 
 
 def is_usual(schema: Mapping[str, Json], name: str, value: Json) -> bool:
@@ -44,7 +52,7 @@ def _is_beside(wanted: str, plain: str, text: str) -> bool:
 
 def properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     """The arguments of a tool, by name."""
-    return cast("Mapping[str, Json]", schema.get("properties", {}))
+    return schema.get("properties") or {}
 
 
 def is_asked_for(tool: ToolSpec, name: str, words: Sequence[str]) -> bool:
@@ -65,7 +73,8 @@ def _words_for(name: str, description: str) -> tuple[str, ...]:
 
 
 def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    return cast("Mapping[str, Json]", schema.get("properties", {}).get(name, {}))
+    known: Mapping[str, Json] = properties(schema).get(name, {})
+    return known
 
 
 def _required(schema: Mapping[str, Json], name: str) -> list[str]:

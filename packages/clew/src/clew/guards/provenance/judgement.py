@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from clew.core.events import EFFECTFUL, Json, PlannedCall
@@ -91,7 +90,8 @@ class Judgement:
         self._bound: Mapping[str, Json] = {} if self.planned is None else self.planned.args
         self._vouched = None
         if pending.verdict is not None and written is not None:
-            self._vouched = Vouched(pending, written, origins.untrusted.values())
+            self._vouched = Vouched(pending, written, origins.untrusted)
+        self._source = self._only_source()
         self._origins: dict[tuple[str, str, Json], str | None] = {}
         """The origins of values that were looked up: a verdict that is recorded asks twice."""
         self._offers: dict[str, Sequence[Json]] = {}
@@ -156,9 +156,10 @@ class Judgement:
             yield Doubt("", (), NOT_CALLED_FOR)
         elif self.tool.labels.traces:
             return
+        content, is_only_content = self.tool.labels.content, self._is_only_content()
         for name, value in args.items():
             if name not in self._bound:
-                is_content = name in self.tool.labels.content or self._is_only_content
+                is_content = is_only_content or name in content
                 yield from (self._of_text if is_content else self._of_deciding)(name, value)
         if self.planned is not None:
             yield from self._crossed()
@@ -168,13 +169,13 @@ class Judgement:
             if has_secret(text, self.origins.secrets):
                 yield Doubt(name, (), "has a value of a secret result")
 
-    @cached_property
     def _is_only_content(self) -> bool:
         """Whether a planned call has no argument that decides anything: all of it is content."""
+        if self.planned is None or self._bound:
+            return False
         content = self.tool.labels.content
         deciding = (value for name, value in self._args.items() if name not in content)
-        is_open = self.planned is not None and not self._bound
-        return is_open and all(is_choice(each) for value in deciding for each in leaves(value))
+        return all(is_choice(each) for value in deciding for each in leaves(value))
 
     @property
     def _only_fetches(self) -> bool:
@@ -239,18 +240,16 @@ class Judgement:
             if doubted:
                 yield self._doubt(name, tuple(doubted))
 
-    @cached_property
-    def _source(self) -> tuple[str, str]:
-        """The text that the call's own text is to be made of, and where it came from; there can be
-        but one.
+    def _only_source(self) -> tuple[str, str]:
+        """Where the text that the call's own text is to be made of came from, and that text; there
+        can be but one.
 
         The plan has one call with an open text, and a person's words name one source.
         """
-        calls = self.origins.planned or ()
-        open_calls = [it for it in calls if self._leaves_text_open(it)]
-        sources = [*self.origins.sources.values()]
-        is_one = len(open_calls) == len(sources) == 1 and self._is_understood
-        return sources[0] if is_one else ("", "")
+        sources, calls = self.origins.sources, self.origins.planned or ()
+        if len(sources) != 1 or [*map(self._leaves_text_open, calls)].count(True) != 1:
+            return "", ""
+        return next(iter(sources.values())) if self._is_understood else ("", "")
 
     def _leaves_text_open(self, planned: PlannedCall) -> bool:
         tool = self.origins.tools.get(planned.tool)
@@ -258,7 +257,7 @@ class Judgement:
 
     def _doubt(self, name: str, doubted: tuple[Json, ...]) -> Doubt:
         """Why an argument is doubted, and where its values stand in untrusted text."""
-        where = next((seen for it in doubted if (seen := self.origins.seen_in(it))), "")
+        where = next((seen for it in doubted if (seen := self.origins.untrusted.source_of(it))), "")
         if not (where or self._is_understood) and any(map(self.origins.of, doubted)):
             where = NOT_READ
         if not where and self._vouched is not None and self._vouched.is_new(doubted):
@@ -372,7 +371,7 @@ class Judgement:
         if not isinstance(value, str):
             return False
         is_open = is_left_open(value, self.tool.name, self.origins.deciding_words)
-        return is_open and not self.origins.was_read(value[_DAY_ALONE + 1 :][:5])
+        return is_open and not self.origins.untrusted.has_word(value[_DAY_ALONE + 1 :][:5])
 
     def _is_own_day(self, name: str, value: Json) -> bool:
         """Whether a day stands in one argument only, as it does in a person's words."""

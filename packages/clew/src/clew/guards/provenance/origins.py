@@ -8,7 +8,6 @@ record as it is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from clew.core.attachments import readable_text
 from clew.core.events import (
     EFFECTFUL,
     FINISH,
@@ -39,6 +38,7 @@ from clew.guards.provenance.records import (
     prefixed,
     priced,
     records_of,
+    with_numbers,
 )
 from clew.guards.provenance.request import GAP, deciding, spoken
 from clew.guards.provenance.results import Result
@@ -46,6 +46,7 @@ from clew.guards.provenance.selection import Selection
 from clew.guards.provenance.strangers import of_records, own_lines
 from clew.guards.provenance.texts import Vocabulary, words_of
 from clew.guards.provenance.times import is_day, says_day, times_named
+from clew.guards.provenance.untrusted import Untrusted
 from clew.guards.provenance.values import (
     is_choice,
     is_name,
@@ -66,6 +67,10 @@ Made = tuple[str, dict[str, Json]]
 """A call that was made, or is about to be: the tool and the arguments."""
 Field = tuple[str, str]
 """The field of a result, or "", and the tool."""
+_BESIDE_ENTRY: Final = " \t-•*."
+"""What stands beside the entries of a list."""
+_TELLING: Final = frozenset({Observation, Started, Forked, Planned, Attempt, Note, Changed})
+"""The events that say anything of values; most others are passed over by a look at their type."""
 
 
 class Origins:
@@ -91,8 +96,7 @@ class Origins:
         """Those that may decide something, casefolded."""
         self._without_carried: Sequence[str] | None = None
         """Its deciding words without texts that planned calls only carry, once they are wanted."""
-        self.untrusted: dict[str, str] = {}
-        """Untrusted texts, casefolded, by where they came from."""
+        self.untrusted = Untrusted()
         self.sources: dict[str, tuple[str, str]] = {}
         """Untrusted texts that a person's words name, as by an address or the name of a file: where
         they came from last, and all of them."""
@@ -121,8 +125,9 @@ class Origins:
         if self._folded == len(trajectory.entries):
             return
         self._without_carried = None
-        for entry in trajectory.entries[self._folded :]:
-            match entry.event:
+        events = [entry.event for entry in trajectory.entries[self._folded :]]
+        for event in [it for it in events if type(it) in _TELLING]:
+            match event:
                 case Observation() as observation:
                     self._observe(trajectory.call(observation.call), observation)
                 case Started() as started:
@@ -211,12 +216,15 @@ class Origins:
             return CONFIG
         if (source := self.known.get(text) or self._singled_out.get(text)) is not None:
             return source
-        if mixed_scripts(text):
+        if not text.isascii() and mixed_scripts(text):
             return None
         words = self.deciding_words if even_carried else self._words_without_carried()
-        if _is_in(text, words, verbatim=verbatim):
+        folded = text.casefold()
+        if verbatim and stands_in_any(folded, words):
             return PERSON
-        return CONFIG if stands_in(text.casefold(), self._config) else None
+        if text[4:5] == "-" and _is_day_in(text, words):
+            return PERSON
+        return CONFIG if folded in self._config and stands_in(folded, self._config) else None
 
     def _words_without_carried(self) -> Sequence[str]:
         if self._without_carried is None:
@@ -231,13 +239,16 @@ class Origins:
         for call in self.planned or ():
             tool = self.tools.get(call.tool)
             for name in () if tool is None else tool.labels.content:
-                yield from (it for it in leaves(call.args.get(name)) if it and isinstance(it, str))
+                if name in call.args:
+                    every = leaves(call.args[name])
+                    yield from [it for it in every if it and isinstance(it, str)]
 
     def _is_persons(self, text: str) -> bool:
         """Whether a text comes from a person's words, and nothing else gave it."""
-        if not _is_in(text, self.deciding_words) or mixed_scripts(text):
+        if text in self.known or text in self._singled_out or mixed_scripts(text):
             return False
-        return text not in self.known and text not in self._singled_out
+        words = self.deciding_words
+        return stands_in_any(text.casefold(), words) or _is_day_in(text, words)
 
     def selected(self, name: str, value: Json, *, only_fetched: bool) -> str | None:
         """How a person's words single a value out for an argument, without naming it, or None.
@@ -277,41 +288,29 @@ class Origins:
         if is_day(value):
             is_named = any(says_day(value, words, with_time=False) for words in self.words)
             return [] if is_named else [value]
-        return [*self._vocabulary.doubtful(value, self.was_read, source)]
-
-    def was_read(self, word: str) -> bool:
-        """Whether an untrusted text has a casefolded word."""
-        return stands_in_any(word, self.untrusted.values())
+        return [*self._vocabulary.doubtful(value, self.untrusted.has_word, source)]
 
     def is_quoted(self, part: str) -> bool:
         """Whether a known value has the part as a whole: enough for what a text only carries."""
         folded = part.casefold()
         return any(stands_in(folded, known.casefold()) for known in self.known)
 
-    def seen_in(self, value: Json) -> str:
-        """The untrusted text that has a value, or ""."""
-        text = str(value).casefold()
-        for where, of in self.untrusted.items() if text else ():
-            if text in of:
-                return where
-        return ""
-
     def _close_off(self) -> None:
         """What came from outside is no word of a person's here, and it makes nothing known."""
-        untrusted = {**self.untrusted, "the run from outside": "\n".join(self.words)}
-        secrets = self.secrets
+        untrusted, secrets = self.untrusted, self.secrets
+        untrusted.learn("the run from outside", "\n".join(self.words))
         vars(self).update(vars(Origins(self.tools, self._judged, self._config)))
         self.untrusted, self.secrets, self.has_read = untrusted, secrets, True
 
     def _hear(self, text: str, untrusted_source: str) -> None:
         """A text that the model was shown: a person's words, or that of an untrusted source."""
         if untrusted_source:
-            self.untrusted[untrusted_source] = text.casefold()
+            self.untrusted.learn(untrusted_source, text)
             self.has_read = True
             return
         own, pasted = spoken(text)
         if pasted:
-            self.untrusted["a text that was pasted"] = pasted.casefold()
+            self.untrusted.learn("a text that was pasted", pasted)
             self._vocabulary.learn(pasted)
             self.has_read = True
         self.words.append(own.casefold())
@@ -331,17 +330,16 @@ class Origins:
                 self.refused_why.append((call.action.name, call.verdict.verdict.reason))
         if tool is None or tool.name == FINISH or not observation.made:
             return
-        result = Result(tool, call, observation.content)
+        result = Result(tool, call, observation)
         clean, own = None not in map(self.of, result.values), _is_own(tool, observation)
         clean = clean or (call.verdict is not None and self._is_vouched(call, result))
         self.has_read |= tool.effect != "pure" or not own or not clean
         if tool.name in self._judged and observation.outcome != "not_done":
             self._note_made(tool.name, call.args)
         if not own or not clean:
-            text = _as_read(observation)
-            self.untrusted[result.where] = text.casefold()
+            self.untrusted.learn(result.where, result)
             if observation.ok:
-                self._name_source(result, text)
+                self._name_source(result)
         if not observation.ok:
             return
         if tool.effect in EFFECTFUL:
@@ -355,15 +353,16 @@ class Origins:
 
     def _is_vouched(self, call: Call, result: Result) -> bool:
         """Whether all that a call asked for is known, or a guard's own word."""
-        vouched = Vouched(call, call, self.untrusted.values())
+        vouched = Vouched(call, call, self.untrusted)
         return all(it in vouched for it in result.values if self.of(it) is None)
 
-    def _name_source(self, result: Result, text: str) -> None:
+    def _name_source(self, result: Result) -> None:
         """A text is a source that a person named, if its call has that name; a day is no name."""
-        for name in (it.casefold() for it in result.asked if not is_day(it)):
-            if is_name(name) and stands_in_any(name, self.words):
+        for asked in result.asked:
+            name = asked.casefold()
+            if stands_in_any(name, self.words) and is_name(name) and not is_day(asked):
                 before = self.sources.get(name, ("", ""))[1]
-                self.sources[name] = result.where, f"{before}\n{text}"
+                self.sources[name] = result.where, f"{before}\n{result.text}"
 
     def _learn_effect(self, result: Result) -> None:
         """What a call with an effect made known: its record, and what it was allowed with."""
@@ -378,8 +377,10 @@ class Origins:
     def _learn(self, result: Result, *, clean: bool, own: bool) -> None:
         """What a call that only reads made known; `own` says that no third party wrote in it."""
         trusted, records, words = result.tool.labels.trusted, result.records, self.words
-        for record in keyed(records, trusted, self.deciding_words, self._is_persons):
-            self._know_fields(result, record, numbers_only=True)
+        counted = with_numbers(records, trusted)
+        if counted:
+            for record in keyed(counted, trusted, self.deciding_words, self._is_persons):
+                self._know_fields(result, record, numbers_only=True)
         self._selection.learn(result)
         if not clean:
             return
@@ -387,11 +388,11 @@ class Origins:
             self._learn_own(result)
             return
         if "*" in trusted and not records:  # a text is all that it gave
-            self._know(named_leaves(result.content), result.where, result.tool.name)
+            self._know(result.named, result.where, result.tool.name)
         if (one := asked_for(records, result.asked)) is not None:
             self._know_fields(result, one)
             self._selection.keep(one)
-        if (one := priced(records, trusted, self.numbers)) is not None:
+        if (one := priced(counted, trusted, self.numbers)) is not None:
             self._know_fields(result, one)
         for record in extreme(records, trusted, words):
             self._know_fields(result, record)
@@ -399,10 +400,11 @@ class Origins:
 
     def _learn_own(self, result: Result) -> None:
         """What a trusted tool gave, but what may have been added to a record or a list."""
-        tool, content = result.tool.name, of_records(result.content)
-        records = records_of(content)
+        tool, records, named = result.tool.name, result.records, result.named
+        if not records:
+            content = of_records(result.content)
+            records, named = records_of(content), named_leaves(content)
         rivals = rivals_in(records, result.asked)
-        named = named_leaves(content)
         own = [each for each in named if each[1] not in rivals] if rivals else named
         self._know(own, result.where, tool)
         names = dict.fromkeys([name for record in records for name in record])
@@ -417,30 +419,22 @@ class Origins:
         trusted = result.tool.labels.trusted
         for field, value in record.items():
             if field in trusted or "*" in trusted:
-                values = [(field, it) for it in leaves(value) if is_number(it) or not numbers_only]
+                values = [(field, it) for it in leaves(value) if not numbers_only or is_number(it)]
                 self._know(values, f"{field} of {result.where}", result.tool.name)
 
     def _know(self, values: Iterable[tuple[str, Json]], source: str, tool: str) -> None:
         """Values are known now, each with the name of the field that it stands in, if any."""
         for field, value in values:
-            if is_choice(value):
+            if value is True or (not value and is_choice(value)):
                 continue
-            self._fields.setdefault(str(value), set()).add((field, tool))
+            text = str(value)
+            self._fields.setdefault(text, set()).add((field, tool))
             if not isinstance(value, str) and is_number(value):
                 self.numbers.know(float(value), source)
                 continue
-            for text in _parts_of(str(value)):
-                self.known.setdefault(text, source)
-                self._vocabulary.learn(text)
-
-
-def _as_read(seen: Observation) -> str:
-    """The text of a result, and that of its values where JSON writes signs in them otherwise."""
-    text = readable_text(seen) if seen.attachments else seen.text
-    if isinstance(seen.content, str) or "\\" not in seen.text:
-        return text
-    texts = [it for it in leaves(seen.content) if isinstance(it, str)]
-    return "\n".join((text, *texts))
+            self._vocabulary.learn(text)
+            for part in _parts_of(text):
+                self.known.setdefault(part, source)
 
 
 def _is_own(tool: ToolSpec, seen: Observation) -> bool:
@@ -448,20 +442,24 @@ def _is_own(tool: ToolSpec, seen: Observation) -> bool:
     return tool.trust == "trusted" and not seen.outside and (seen.ok or seen.trust == "trusted")
 
 
-def _is_in(text: str, words: Sequence[str], *, verbatim: bool = True) -> bool:
-    """Whether casefolded words have a text as a whole, or name the day that it is."""
-    if verbatim and stands_in_any(text.casefold(), words):
-        return True
-    if text[4:5] != "-" or not is_day(text):  # most texts are none, and are told by a look
-        return False
-    return True in [says_day(text, each) for each in words]
+def _is_day_in(text: str, words: Sequence[str]) -> bool:
+    """Whether a text is a day that casefolded words name."""
+    if is_day(text):
+        for each in words:
+            if says_day(text, each):
+                return True
+    return False
 
 
 def _parts_of(text: str) -> Iterable[str]:
     """A text of a trusted tool as a whole, and the entries of a list that it writes in lines."""
+    lines = text.splitlines()
+    if len(lines) == 1 and ": " not in text:
+        line = lines[0].strip(_BESIDE_ENTRY)
+        return (text,) if line in {text, ""} else (text, line)
     parts = [text]
-    for line in own_lines(text.splitlines()):
+    for line in own_lines(lines):
         head, mark, tail = line.partition(": ")
         entries = (line, head, *tail.split(", ")) if mark else (line,)
-        parts += [it.strip(" \t-•*.") for it in entries]
+        parts += [it.strip(_BESIDE_ENTRY) for it in entries]
     return dict.fromkeys(filter(None, parts))

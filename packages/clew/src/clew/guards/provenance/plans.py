@@ -9,14 +9,13 @@ from clew.guards.provenance.origins import Made, Origins
 
 def let_through(trajectory: Trajectory, until: Call | None, names: Collection[str]) -> list[Made]:
     """The judged calls of the step, up to a call, that are not made yet and will be."""
-    end = None if until is None else until.position
     return [
         (other.action.name, other.args)
         for other in trajectory.step.all_calls
         if other.action.name in names
         and other.observation is None
         and not other.held
-        and (end is None or other.position < end)
+        and (until is None or (other is not until and other.position < until.position))
     ]
 
 
@@ -42,9 +41,8 @@ def fitting(
     """
     best: PlannedCall | None = None
     for each in planned:
-        is_better = best is None or len(each.args) > len(best.args)
-        if is_better and each.tool == name and _is_bound_by(each, args):
-            best = each
+        if each.tool == name and (best is None or len(each.args) > len(best.args)):
+            best = each if _is_bound_by(each, args) else best
     return best
 
 

@@ -31,13 +31,8 @@ class Posted:
     def __init__(self) -> None:
         self._at: dict[str, set[str]] = {}
         self._by: dict[str, set[str]] = {}
-        self._new: list[Result] = []
 
-    def learn(self, result: Result) -> None:
-        """Look at a result once an address is asked for: most runs fetch none."""
-        self._new.append(result)
-
-    def _look_at(self, result: Result, words: Sequence[str]) -> None:
+    def learn(self, result: Result, words: Sequence[str]) -> None:
         """Keep the addresses of a result, if all that was asked for stands in the words."""
         asked = [it.casefold() for it in result.asked]
         if not all(stands_in_any(it, words) for it in asked):
@@ -53,9 +48,6 @@ class Posted:
 
     def has(self, value: str, words: Sequence[str]) -> str | None:
         """How the words point at an address, or None."""
-        for result in self._new:
-            self._look_at(result, words)
-        self._new = []
         for clause in clauses(words):
             if _ALL_PAGES.search(clause) is not None:
                 for name, posted in self._at.items():

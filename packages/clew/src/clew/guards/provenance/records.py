@@ -7,7 +7,8 @@ or the one that a person's words single out.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, cast
+from itertools import repeat
+from typing import Any, Final
 
 from clew.core.events import Json
 from clew.guards.provenance.numbers import Numbers
@@ -22,18 +23,28 @@ _EXTREMES: Final = {
     "smallest": min, "lowest": min, "shortest": min,
 }  # fmt: skip
 _SHORT: Final = 2
+_NUMERIC: Final = (int, float, dict, list, tuple)
+"""What is a number, or may have one in it."""
 _PREFIXES: Final = ("starting with ", "starts with ", "beginning with ", "begins with ")
 
 
 def records_of(content: Json) -> list[Record]:
     """The records of a result: a list of them, or one."""
     if isinstance(content, dict):
-        return [cast("Record", content)]
+        only: Record = content
+        return [only]
     if isinstance(content, list):
-        rows = cast("Sequence[Json]", content)
+        rows: Sequence[Json] = content
         records: list[Record] = [it for it in rows if isinstance(it, dict)]
         return records if len(records) == len(rows) else []
     return []
+
+
+def with_numbers(records: Sequence[Record], fields: Sequence[str]) -> Sequence[Record]:
+    """The records that may have a number in these fields, if only in a list or an object."""
+    if "*" in fields or not fields:
+        return records if fields else ()
+    return [it for it in records if any(map(isinstance, map(it.get, fields), repeat(_NUMERIC)))]
 
 
 def asked_for(records: Sequence[Record], asked: Sequence[str]) -> Record | None:
@@ -70,7 +81,7 @@ def _bests_in(words: Sequence[str]) -> Iterator[Callable[[list[Any]], Any]]:
 
 @lru_cache(maxsize=64)
 def _superlatives_of(text: str) -> frozenset[str]:
-    return frozenset([name for name in _EXTREMES if stands_in(name, text)])
+    return frozenset([name for name in _EXTREMES if name in text and stands_in(name, text)])
 
 
 def keyed(
@@ -111,7 +122,7 @@ def priced(records: Sequence[Record], trusted: Sequence[str], numbers: Numbers) 
 
 def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
     """Names of a list that a person's words single out: the only one that starts like that."""
-    entries = cast("Sequence[Json]", content) if isinstance(content, list) else ()
+    entries: Sequence[Json] = content if isinstance(content, list) else ()
     names = [it for it in entries if isinstance(it, str)]
     for text in words if names else ():
         for wanted in _beginnings_of(text):

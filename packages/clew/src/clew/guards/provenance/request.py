@@ -25,7 +25,8 @@ _REPORTED: Final = re.compile(
     rf"{_IN_SENTENCE}",
     re.IGNORECASE,
 )
-_NUMBERING: Final = re.compile(r"(?:^|(?<=\s))\d{1,2}[.)](?=\s)")
+_NUMBERING: Final = re.compile(r"\d(?<!\S\d)\d?[.)](?=\s)")
+"""It begins with a digit, so that few positions are tried."""
 GAP: Final = " … "
 SIGNS_OF_PASTING: Final = ("```", '"""', ">")
 """Where none of them stands in a text, all of it is a person's own."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, cast
+from typing import Final
 
 from clew.core.events import Json
 from clew.guards.provenance.addresses import addresses_in
@@ -45,29 +45,40 @@ class Selection:
         self._posted = Posted()
         self._alike = Alike()
         self._new: list[Result] = []
+        """Results that nobody has looked at yet for anything but the two below."""
+        self._uncounted: list[Result] = []
+        """Those of which nothing was counted: most words want nothing by number."""
+        self._unposted: list[Result] = []
+        """Those whose addresses were not looked for: most runs fetch none."""
 
     def learn(self, result: Result) -> None:
         """Look at a result later, if anything has to be singled out."""
         self._new.append(result)
-        self._posted.learn(result)
+        self._uncounted.append(result)
+        self._unposted.append(result)
 
-    def _look_at(self, result: Result, words: Sequence[str]) -> None:
-        """How much a result lists, for what, and what of it the words point at."""
-        tool, content = result.tool.name, result.content
-        text_args = [(name, it) for name, it in result.args.items() if isinstance(it, str)]
-        if isinstance(content, list):
-            listed = cast("Sequence[Json]", content)
-            if len(result.args) == len(text_args) == 1:
-                self._lengths.setdefault(tool, {})[text_args[0]] = len(listed)
-            entries = self._entries.setdefault(tool, set())
-            entries.update([it for it in listed if isinstance(it, str)])
+    def _count(self, result: Result) -> None:
+        """How much a result lists, for what, and how often each name stands in its records."""
+        tool, content, args = result.tool.name, result.content, result.args
+        if isinstance(content, list) and len(args) == len(text_args := _texts_in(args)) == 1:
+            rows: list[Json] = content
+            self._lengths.setdefault(tool, {})[text_args[0]] = len(rows)
         for record in result.records:
             for field in result.tool.labels.trusted:
-                if not isinstance(it := record.get(field), str):
-                    continue
-                counts = self._counts.setdefault((tool, field), {})
-                counts[it] = counts.get(it, 0) + 1
-                if text_args and any(_points_at(record, it, text) for text in words):
+                if isinstance(it := record.get(field), str):
+                    counts = self._counts.setdefault((tool, field), {})
+                    counts[it] = counts.get(it, 0) + 1
+
+    def _look_at(self, result: Result, words: Sequence[str]) -> None:
+        """What a result lists, and what of it the words point at."""
+        tool, content, text_args = result.tool.name, result.content, _texts_in(result.args)
+        if isinstance(content, list):
+            listed: Sequence[Json] = content
+            entries = self._entries.setdefault(tool, set())
+            entries.update([it for it in listed if isinstance(it, str)])
+        for record in result.records if text_args else ():
+            for field in result.tool.labels.trusted:
+                if isinstance(it := record.get(field), str) and _point_at(record, it, words):
                     self._pointed_at.setdefault(tool, set()).update(dict(text_args).values())
         if isinstance(content, str):
             self._look_for_address(content, text_args, words)
@@ -92,12 +103,18 @@ class Selection:
 
     def posted(self, value: str, words: Sequence[str]) -> str | None:
         """How the words point at an address that is only fetched, or None."""
+        for result in self._unposted:
+            self._posted.learn(result, words)
+        self._unposted = []
         return self._posted.has(value, words)
 
     def singles_out(self, name: str, value: str, words: Sequence[str]) -> str | None:
         """How the words single out a value for an argument, or None."""
         self._catch_up(words)
         if wanted := [it for text in words for it in _extremes_in(text)]:
+            for result in self._uncounted:
+                self._count(result)
+            self._uncounted = []
             for tool in self._lengths:
                 if any(value in it for it in self._extremes(tool, name, wanted)):
                     return f"the results of {tool}, by number"
@@ -159,10 +176,22 @@ def _wants_all(name: str, text: str) -> bool:
     return any(_is_named(name, thing) for thing in _ALL.findall(text))
 
 
-def _points_at(record: Record, name: str, text: str) -> bool:
-    """Whether a text names somebody, and has two words in a row of what they wrote."""
-    if len(name) <= _SHORT or not stands_in(name.casefold(), text):
+def _texts_in(args: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The arguments that are texts."""
+    return [(name, it) for name, it in args.items() if isinstance(it, str)]
+
+
+def _point_at(record: Record, name: str, words: Sequence[str]) -> bool:
+    """Whether words name somebody, and have two words in a row of what they wrote."""
+    if len(name) <= _SHORT:
         return False
+    folded = name.casefold()
+    named = [text for text in words if folded in text and stands_in(folded, text)]
+    return any(_has_words_of(record, name, text) for text in named)
+
+
+def _has_words_of(record: Record, name: str, text: str) -> bool:
+    """Whether a text has two words in a row of what stands in a record beside a name."""
     pairs = _pairs_of(text)
     for value in record.values():
         if isinstance(value, str) and value != name:
@@ -185,5 +214,8 @@ def _stands_at(name: str, key: str, text: str) -> bool:
     if folded not in plain:
         return False
     pattern = re.escape(folded)
-    kinds = [it for it in name.casefold().split("_") if len(it) > _SHORT]
-    return any(re.search(rf"{_WHOSE}{kind}s?\b.{{0,{_NEAR}}}?{pattern}", plain) for kind in kinds)
+    kinds = [it for it in name.casefold().split("_") if len(it) > _SHORT and it in plain]
+    return any(
+        re.search(rf"{_WHOSE}{re.escape(kind)}s?\b.{{0,{_NEAR}}}?{pattern}", plain)
+        for kind in kinds
+    )

@@ -77,9 +77,12 @@ class Vocabulary:
     ) -> bool:
         folded = sentence.casefold()
         words = words_in(folded)
-        is_demand = _DEMAND.search(sentence) is not None or is_foreign(folded)
-        new = [word for word in words if (is_demand or word not in more) and not self.has(word)]
-        if len(new) * _NEW_WORDS <= len(words):
+        new = [word for word in words if not self.has(word)]
+        few = len(words) // _NEW_WORDS
+        if len(new) > few and not more.isdisjoint(new):
+            is_demand = _DEMAND.search(sentence) is not None or is_foreign(folded)
+            new = new if is_demand else [word for word in new if word not in more]
+        if len(new) <= few:
             return False
         return not is_title or any(not word.isalpha() or was_read(word) for word in new)
 

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
+from string import ascii_letters, digits
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from clew.core.events import Json
@@ -16,10 +17,17 @@ _NUMBER: Final = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?!\w)")
 MIN_KEY: Final = 6
 """Characters of a value that can stand for one thing alone."""
 _WORD: Final = re.compile(r"\w+")
+_LETTERS: Final = f"{ascii_letters}{digits}_"
+_ONLY_WORDS: Final = {at: " " for at in range(128) if chr(at) not in _LETTERS}
+"""Takes what stands between the words of a text in ASCII for spaces."""
+_LONG: Final = 64
+"""From so many characters on that is the faster way to find them."""
 _DOTTED: Final = re.compile(r"\w\.\w")
 _DIGIT: Final = re.compile(r"\d")
 _SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
+_APART: Final = frozenset({"", " ", "\n", ",", "'", '"'})
+"""What stands beside most values as a whole, told by a look."""
 Nested: TypeAlias = dict[str, Json] | Sequence[Json]
 _NESTED: Final[Any] = (dict, list, tuple)
 """What has values in it. Most values have none, and are looked at without a call."""
@@ -123,7 +131,9 @@ def stands_in(value: str, text: str) -> bool:
     while at >= 0:
         end = at + len(value)
         before, after = text[max(0, at - 2) : at][::-1], text[end : end + 2]
-        if not _continues(before, value[0]) and not _continues(after, value[-1]):
+        if (before[:1] in _APART or not _continues(before, value[0])) and (
+            after[:1] in _APART or not _continues(after, value[-1])
+        ):
             return True
         at = text.find(value, at + 1)
     return False
@@ -179,4 +189,6 @@ def is_name(value: str) -> bool:
 
 def words_in(text: str) -> list[str]:
     """The words and numbers of a text."""
+    if len(text) > _LONG and text.isascii():
+        return text.translate(_ONLY_WORDS).split()
     return _WORD.findall(text)

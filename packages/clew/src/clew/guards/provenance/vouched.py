@@ -4,7 +4,7 @@ Only what is its own counts: not what the model wrote in this call, what has tha
 it, nor what an untrusted text has as well. Nobody could tell whose word such a value is.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -28,7 +28,7 @@ BY_GUARD: Final = "the guard "
 class Vouched:
     """The arguments of a call that guards vouch for, as far as the values are their own."""
 
-    def __init__(self, call: Call, written: Call, untrusted: Collection[str]) -> None:
+    def __init__(self, call: Call, written: Call, untrusted: Iterable[str]) -> None:
         """`written` is the call as the model wrote it; `untrusted` are casefolded texts."""
         judged = call.verdict
         amended = judged is not None and judged.verdict.kind == "amend"
