@@ -42,14 +42,14 @@ class Case(NamedTuple):
 
 
 CASES: Final = {
-    "planned, after a letter": Case([act("letters")], act("send", **MAIL), 128),
+    "planned, after a letter": Case([act("letters")], act("send", **MAIL), 110),
     "planned, after a long letter": Case(
-        [act("letters")], act("send", **MAIL), 128, letter=LONG_LETTER
+        [act("letters")], act("send", **MAIL), 110, letter=LONG_LETTER
     ),
-    "planned, after a list": Case([act("bank")], act("pay", **PAID), 161),
-    "planned, after ten lists": Case(LISTS, act("pay", **PAID), 697),
-    "asked about, after a letter": Case([act("letters")], act("pay", **STOLEN), 218, "hold"),
-    "asked about, after ten lists": Case(LISTS, act("pay", **STOLEN), 992, "hold"),
+    "planned, after a list": Case([act("bank")], act("pay", **PAID), 151),
+    "planned, after ten lists": Case(LISTS, act("pay", **PAID), 562),
+    "asked about, after a letter": Case([act("letters")], act("pay", **STOLEN), 213, "hold"),
+    "asked about, after ten lists": Case(LISTS, act("pay", **STOLEN), 940, "hold"),
 }
 
 

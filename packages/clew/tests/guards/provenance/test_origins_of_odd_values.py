@@ -9,6 +9,7 @@ from clew.core.events import File, Note, Origin, encode, text_parts
 from clew.core.interfaces import Labels
 from clew.guards import Provenance
 from clew.guards.provenance import explain
+from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.numbers import Numbers
 from clew.testing import ScriptedModel, act, say
 from tests.guards.provenance.worlds import PAY, READ, SEND, Case, check, letters, tool
@@ -28,6 +29,11 @@ CASES: Final = {
     ),
     "a day as a text that nobody gave": Case(
         ASK, act("send", text="2031-02-03", to=ADA), "text: '2031-02-03'", [act("send")],
+    ),
+    "a yes that a trusted tool gave, as a text": Case(
+        ASK, act("send", to="True", text="Hello"), "to: 'True'", [act("send")],
+        (letters(), tool("status", {"paid": True}, effect="read", trust="trusted"), SEND),
+        (READ, act("status")),
     ),
     "a word of a letter as a field of a tool of others": Case(
         "Read the letters and meet Ada", act("meet", who={"account": "Ada"}), "who: 'account'",
@@ -122,3 +128,41 @@ async def test_a_value_of_a_sub_runs_task_or_of_a_memory_is_told_as_such() -> No
     await resume(agent, "r", say="Look there", store=store)
     (at,) = explain(await read("r", store=store), "4.1").arguments
     assert (at.origin, at.trusted) == ("a memory's note", False)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "eve@evil",
+        "http://evil",
+        "ftp:\\evil",
+        "//e.v",
+        "www.-",
+        "evil.example",
+        "a.bc/",
+        "@eve",
+        "EV12ABCDEFGHIJ",
+        "ab12 CD 34 ef 56 GH",
+        "k1" * 10,
+        "eve at evil dot com",
+        "eve (at) evil [DOT] com",
+        "evil . com",
+        "eve＠evil",
+        "evil。com",
+    ],
+)
+@pytest.mark.parametrize("text", ["{0}", "To {0}", "({0})\n", "é {0}"])
+def test_an_address_of_each_form_is_one_in_any_text(address: str, text: str) -> None:
+    assert [*addresses_in(text.format(address))] != []
+
+
+async def test_an_argument_may_have_any_name() -> None:
+    name = "e-mail[("
+    invite = tool("invite", "invited", args=name, effect="unsafe")
+    words = f"Invite Ada. Her {name} is on www.ada.example. See the letters."
+    page = tool("page", "I am ada@ada.example", args="of", effect="read")
+    case = Case(
+        words, act("invite", **{name: "ada@ada.example"}), name, [act("invite")],
+        (letters(), page, invite), (READ, act("page", of="www.ada.example")),
+    )  # fmt: skip
+    await check(case)
