@@ -138,14 +138,10 @@ class BoundProvenance:
 
     def wants_plan(self, trajectory: Trajectory) -> bool:
         """Whether a pending call can only be judged against the plan."""
-        if trajectory.planned is not None:
+        if trajectory.planned is not None or self._has_seen_nothing(trajectory):
             return False
-        acts = self._acting.isdisjoint
-        if acts([call.action.name for call in trajectory.step.all_calls]):
-            return False
-        if not any(map(self._is_new, trajectory.step.pending)):
-            return False
-        if self._has_seen_nothing(trajectory):
+        names = [call.action.name for call in trajectory.step.all_calls]
+        if self._acting.isdisjoint(names) or not any(map(self._is_new, trajectory.step.pending)):
             return False
         if self._level(trajectory) == "off":
             return False

@@ -8,7 +8,7 @@ or the one that a person's words single out.
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from clew.core.events import Json
 from clew.guards.provenance.numbers import Numbers
@@ -31,10 +31,9 @@ _PREFIXES: Final = ("starting with ", "starts with ", "beginning with ", "begins
 def records_of(content: Json) -> list[Record]:
     """The records of a result: a list of them, or one."""
     if isinstance(content, dict):
-        only: Record = content
-        return [only]
+        return [cast("Record", content)]
     if isinstance(content, list):
-        rows: Sequence[Json] = content
+        rows = cast("Sequence[Json]", content)
         records: list[Record] = [it for it in rows if isinstance(it, dict)]
         return records if len(records) == len(rows) else []
     return []
@@ -122,7 +121,7 @@ def priced(records: Sequence[Record], trusted: Sequence[str], numbers: Numbers) 
 
 def prefixed(content: Json, words: Sequence[str]) -> Iterator[str]:
     """Names of a list that a person's words single out: the only one that starts like that."""
-    entries: Sequence[Json] = content if isinstance(content, list) else ()
+    entries = cast("Sequence[Json]", content) if isinstance(content, list) else ()
     names = [it for it in entries if isinstance(it, str)]
     for text in words if names else ():
         for wanted in _beginnings_of(text):

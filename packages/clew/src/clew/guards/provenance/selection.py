@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, cast
 
 from clew.core.events import Json
 from clew.guards.provenance.addresses import addresses_in
@@ -61,8 +61,7 @@ class Selection:
         """How much a result lists, for what, and how often each name stands in its records."""
         tool, content, args = result.tool.name, result.content, result.args
         if isinstance(content, list) and len(args) == len(text_args := _texts_in(args)) == 1:
-            rows: list[Json] = content
-            self._lengths.setdefault(tool, {})[text_args[0]] = len(rows)
+            self._lengths.setdefault(tool, {})[text_args[0]] = len(cast("Sequence[Json]", content))
         for record in result.records:
             for field in result.tool.labels.trusted:
                 if isinstance(it := record.get(field), str):
@@ -73,7 +72,7 @@ class Selection:
         """What a result lists, and what of it the words point at."""
         tool, content, text_args = result.tool.name, result.content, _texts_in(result.args)
         if isinstance(content, list):
-            listed: Sequence[Json] = content
+            listed = cast("Sequence[Json]", content)
             entries = self._entries.setdefault(tool, set())
             entries.update([it for it in listed if isinstance(it, str)])
         for record in result.records if text_args else ():

@@ -1,5 +1,7 @@
 """What stands in a trusted list, of another kind than the rest: somebody may have added it."""
 
+from typing import cast
+
 from clew.core.events import Json
 from clew.guards.provenance.cards import kind_of
 from clew.guards.provenance.times import is_day
@@ -9,7 +11,7 @@ def of_records(content: Json) -> Json:
     """A list without what is no record in it, if there is a record in it."""
     if not isinstance(content, list):
         return content
-    rows: list[Json] = content
+    rows = cast("list[object]", content)
     return [it for it in rows if isinstance(it, dict)] or rows
 
 
