@@ -55,7 +55,7 @@ async def _rounds(play: Play) -> AsyncIterator[list[object]]:
     """What is told of a run that is taken up until it stops, each time that it is."""
     begun: dict[str, Any] = {"goal": play.goal}
     for _ in range(ROUNDS):
-        items = list[object]()
+        items, result = list[object](), None
         async with serving(store=play.store) as app, anyio.create_task_group() as group:
             group.start_soon(_leave, play, app)
             events = await start(play.agent, run_id=play.run_id, store=play.store, **begun)
@@ -65,11 +65,11 @@ async def _rounds(play: Play) -> AsyncIterator[list[object]]:
             except ClewError as error:
                 if play.outcome.script.trouble != "gone":
                     play.complaints.append(f"the stream ended with {error}")
+            begun, result = {"after": events.position}, events.result
             group.cancel_scope.cancel()
         yield items
-        begun = {"after": events.position}
-        if events.result is not None:
-            play.outcome.results.append(events.result)
+        if result is not None:
+            play.outcome.results.append(result)
             if not await play.rule_on_held():
                 return
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from google import genai
-from google.genai import errors, types
+from google.genai import Client, errors, types
 
 from clew_testing.servers.gemini_rules import GeminiRefusal, check, sign
 from clew_testing.servers.gemini_server import GeminiServer
@@ -170,9 +169,9 @@ def test_older_models_take_less(asked: Any, said: str) -> None:
     check(body(called("a", signed=False), answered("a")), "gemini-2.0-flash")
 
 
-def official(server: GeminiServer, key: str = "k") -> genai.Client:
+def official(server: GeminiServer, key: str = "k") -> Client:
     options = types.HttpOptions(base_url=server.base_url)
-    return genai.Client(vertexai=False, api_key=key, http_options=options)
+    return Client(vertexai=False, api_key=key, http_options=options)
 
 
 def test_the_official_client_reads_what_is_said_plain_and_streamed() -> None:

@@ -7,8 +7,7 @@ import anyio
 import httpx2
 import msgspec
 import pytest
-from google import genai
-from google.genai import types
+from google.genai import Client, types
 
 from clew import ModelSettings
 from clew.models.gemini.model import google_gemini
@@ -240,12 +239,12 @@ async def test_a_cancelled_completion_leaves_the_model_usable(streamed: bool) ->
 
 @pytest.mark.parametrize("streamed", CASES)
 async def test_a_client_of_ones_own_may_be_one_of_vertex(streamed: bool) -> None:
-    made: list[genai.Client] = []
+    made: list[Client] = []
     with GeminiServer([OK, OK], key=KEY) as server:
 
-        def client(options: types.HttpOptions) -> genai.Client:
+        def client(options: types.HttpOptions) -> Client:
             options.base_url = server.base_url
-            made.append(genai.Client(vertexai=True, api_key=KEY, http_options=options))
+            made.append(Client(vertexai=True, api_key=KEY, http_options=options))
             return made[-1]
 
         model = google_gemini(MODEL, client=client)
@@ -258,12 +257,12 @@ async def test_a_client_of_ones_own_may_be_one_of_vertex(streamed: bool) -> None
 
 
 async def test_a_client_of_ones_own_still_works_for_its_owner() -> None:
-    made: list[genai.Client] = []
+    made: list[Client] = []
     with GeminiServer([OK, Say("Mine.")], key=KEY) as server:
 
-        def client(options: types.HttpOptions) -> genai.Client:
+        def client(options: types.HttpOptions) -> Client:
             options.base_url = server.base_url
-            made.append(genai.Client(vertexai=False, api_key=KEY, http_options=options))
+            made.append(Client(vertexai=False, api_key=KEY, http_options=options))
             return made[-1]
 
         model = google_gemini(MODEL, client=client)
@@ -280,12 +279,12 @@ async def test_a_client_that_goes_out_elsewhere_is_found_out(turn: Turn, streame
     async with httpx2.AsyncClient() as elsewhere:
         with GeminiServer([turn]) as server:
 
-            def client(_: types.HttpOptions) -> genai.Client:
+            def client(_: types.HttpOptions) -> Client:
                 body = {"contents": [{"role": "user", "parts": [{"text": "Hello?"}]}]}
                 options = types.HttpOptions(
                     base_url=server.base_url, httpx_async_client=elsewhere, extra_body=body
                 )
-                return genai.Client(vertexai=False, api_key="k", http_options=options)
+                return Client(vertexai=False, api_key="k", http_options=options)
 
             model = google_gemini(MODEL, client=client)
             with pytest.raises(ModelError, match="does not use the connections it was given"):
@@ -294,8 +293,8 @@ async def test_a_client_that_goes_out_elsewhere_is_found_out(turn: Turn, streame
 
 
 async def test_what_the_official_client_refuses_is_a_model_error() -> None:
-    def client(options: types.HttpOptions) -> genai.Client:
-        return genai.Client(vertexai=False, api_key="auth_tokens/1", http_options=options)
+    def client(options: types.HttpOptions) -> Client:
+        return Client(vertexai=False, api_key="auth_tokens/1", http_options=options)
 
     model = google_gemini(MODEL, client=client)
     with pytest.raises(ModelError, match=rf"google:{MODEL}: Ephemeral tokens"):
