@@ -644,7 +644,7 @@ async def test_the_time_until_a_fork_is_made_is_no_work_and_what_was_spent_count
         (1, {"2.1": "x"}, "2.1 is no call of step 1: its calls are 1.1"),
         (2, {"2.1": "x"}, "2.1 is no call of step 2: its calls are -"),
         (0, {"1.1": "x"}, "1.1 is no call of step 0: its calls are -"),
-        (1, {"1.1": {1j}}, "observation 1.1 cannot be put on record: "),
+        (1, {"1.1": {object()}}, "observation 1.1 cannot be put on record: "),
         (1, {"1.1": Observation(content="x", code="odd")}, "observation 1.1 cannot be put on rec"),  # type: ignore[arg-type]  # as a person without a type checker
     ],
 )

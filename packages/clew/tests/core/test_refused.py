@@ -108,7 +108,6 @@ class Board:
 @pytest.mark.parametrize(
     ("kind", "named"),
     [
-        (complex, "complex"),
         (dict[tuple[int, int], str], "dict[tuple[int, int], str]"),
         (list[dict[bool, str]], "dict[bool, str]"),
         (dict[Point, int], "Point"),

@@ -395,7 +395,7 @@ async def test_a_named_batch_goes_on_where_it_was_left(tmp_path: Path) -> None:
         assert len(place.bench.paid) == 2
         record = await read("shops-2", store=store)
         assert not [it for it in record.entries if isinstance(it.event, Charged)]
-        with pytest.raises(ConfigError, match="shops-1 is another's"):
+        with pytest.raises(ConfigError, match="shops-1 answers another question"):
             await batch(place.agent(), ["shop 7"], name="shops", store=store)
         await store.close()
 
