@@ -148,6 +148,7 @@ class Turn:
         """Tell what happens meanwhile, and then what is not told yet."""
         errors: list[Exception] = []
         self._last = 0
+        await self._tell_rest(opened)  # a turn that was cancelled recorded how a call ended
         async with opened.follow() as items, anyio.create_task_group() as group:
             group.start_soon(self._follow, items, group.cancel_scope)
             try:

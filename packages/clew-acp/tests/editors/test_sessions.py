@@ -72,6 +72,25 @@ async def test_a_cancelled_turn_ends_and_the_session_goes_on(tmp_path: Path, nam
         assert (await agent.ask(session, "And now?")).stop_reason in {"end_turn", "cancelled"}
 
 
+async def test_a_turn_that_is_cancelled_during_an_effect_tells_how_it_ended(tmp_path: Path) -> None:
+    editor = Editor(tmp_path)
+    async with connect(editor, "sending") as agent:
+        session = await agent.new()
+
+        async def cancel_then_open() -> None:
+            await cancel_once_it_waits(agent, session)
+            (tmp_path / "open").touch()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(cancel_then_open)
+            assert (await agent.ask(session, "Begin.")).stop_reason == "cancelled"
+        record = await read(session, store=str(tmp_path / "runs.sqlite"))
+        assert record.stop is not None
+        assert record.stop.status == "interrupted"
+    assert editor.states("1.1") == ["pending", "in_progress", "completed"]
+    assert (tmp_path / "sent").read_text("utf-8") == "Dear Ada\n"
+
+
 async def cancel_once_it_waits(agent: Connection, session: str) -> None:
     await until(agent.folder / "waiting")
     await agent.agent.cancel(session_id=session)
