@@ -5,6 +5,7 @@ The SDK logs a line that it cannot read and says nothing, so a client would wait
 
 import asyncio
 import json
+import math
 import os
 import sys
 from typing import Any, Final, cast
@@ -47,7 +48,7 @@ class LineTransport:
             if not line.strip():
                 continue
             try:
-                message = json.loads(line.decode())
+                message = json.loads(line.decode(), parse_constant=_refuse_constant)
             except (ValueError, RecursionError) as error:
                 await self._refuse(_PARSE_ERROR, f"Parse error: {error}"[:200])
                 continue
@@ -101,8 +102,15 @@ class LineTransport:
 
 
 def is_id(value: object) -> bool:
-    """Whether a value may be the id of a request."""
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
+    """Whether a value may be the id of a request: it is sent back, as JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _refuse_constant(name: str) -> None:
+    """Raise `ValueError` for NaN and Infinity, which Python would read."""
+    raise ValueError(f"{name} is no JSON")
 
 
 def problem_of(message: object) -> str:

@@ -33,6 +33,8 @@ LINES: list[tuple[str, object, int]] = [
     ('{"jsonrpc": "2.0", "id": 2, "method": 3}', 2, REQUEST),
     ('{"jsonrpc": "2.0", "id": 3, "method": "initialize", "params": [1]}', 3, REQUEST),
     ('{"jsonrpc": "2.0", "id": 4}', 4, REQUEST),
+    ('{"jsonrpc": "2.0", "id": NaN, "method": "initialize"}', None, PARSE),
+    ('{"jsonrpc": "2.0", "id": 1e999, "method": "initialize"}', None, REQUEST),
     (request(5, "session/dance"), 5, METHOD),
     (request(6, "authenticate", {"methodId": "x"}), 6, METHOD),
     (request(7, "session/new", {"mcpServers": []}), 7, PARAMS),
@@ -76,4 +78,4 @@ async def answered(folder: Path, lines: bytes, count: int) -> list[dict[str, Any
                 text += (await process.stdout.receive()).decode()
             await process.stdin.aclose()
             assert await process.wait() == 0
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()]
