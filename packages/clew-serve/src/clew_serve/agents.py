@@ -30,8 +30,23 @@ class ServedAgent:
 
 
 async def load_agents(agents: Mapping[str, Agent[Any] | str]) -> dict[str, ServedAgent]:
-    """The agents of their files or modules. Raises `ConfigError`."""
-    return {name: await _load(name, agent) for name, agent in agents.items()}
+    """The agents of their files or modules.
+
+    Raises `ConfigError`, also for two that a record could not tell apart: the one would go on with
+    runs of the other, and its deps and connections may be others.
+    """
+    loaded = {name: await _load(name, agent) for name, agent in agents.items()}
+    known = dict[str, str]()
+    for name, served in loaded.items():
+        same = known.setdefault(served.agent.spec.fingerprint, name)
+        if same != name:
+            message = (
+                f"the agents {same} and {name} look alike in a record, which tells them apart by "
+                "model, tools, prompt and settings: give one a line of instructions of its own, or "
+                "serve it by another server with another queue"
+            )
+            raise ConfigError(message, field="agents")
+    return loaded
 
 
 async def _load(name: str, agent: Agent[Any] | str) -> ServedAgent:

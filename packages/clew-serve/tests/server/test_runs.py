@@ -6,10 +6,11 @@ from typing import Any
 import anyio
 import pytest
 
+from clew import Agent, ConfigError, RunContext, tool
 from clew import run as run_here
-from clew import tool
 from clew.retention import read_trace
 from clew.testing import act, finish
+from clew_serve import ServeConfig, application
 from tests.server.site import ADA, BOB, ROOT, Letters, agent, greeter, site, writer
 
 
@@ -249,3 +250,20 @@ async def test_a_server_that_ends_lets_a_step_finish_and_the_next_goes_on() -> N
     async with site(agents={"slow": slow}) as here:
         state = await here.by(ADA).until_stop(run)
     assert (state["status"], sent) == ("answered", ["x"])
+
+
+@tool(effect="unsafe")
+def pay(amount: int, ctx: RunContext[str]) -> str:
+    """Pay an amount."""
+    return f"paid {amount} at {ctx.deps}"
+
+
+async def test_agents_that_a_record_cannot_tell_apart_are_not_served_together() -> None:
+    def payer(bank: str) -> Agent[Any]:
+        return agent([act("pay", amount=1), finish("Paid.")], [pay], deps=lambda _: bank)
+
+    agents = {"live": payer("the bank"), "trial": payer("a sandbox")}
+    config = ServeConfig(store="runs.sqlite", users=[ROOT], agents=agents)
+    with pytest.raises(ConfigError, match="the agents live and trial look alike"):
+        async with application(config):
+            pass
