@@ -5,11 +5,11 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import read, run, tool
+from clew import delegate, read, run, tool
 from clew.testing import act, finish
 from clew.toolbox import HoldQuestions, ask_person
 from clew.workers import WorkerConfig, work
-from tests.server.site import ADA, BOB, Letters, Site, agent, site, writer
+from tests.server.site import ADA, BOB, Letters, Site, agent, hold_letters, site, writer
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,30 @@ async def test_questions_and_external_calls_are_answered() -> None:
             assert state["status"] == "answered"
             assert "The red one" in str(seen[0]["content"])
         assert (await here.by(ADA).get("/api/inbox"))["questions"] == []
+
+
+@pytest.mark.parametrize("then", ["finish", "hold"])
+async def test_what_is_unknown_below_stands_in_the_inbox_once_and_until_it_is_settled(
+    then: str,
+) -> None:
+    letters = Letters()
+    last = finish("Perhaps.") if then == "finish" else act("send", text="Dear Ada")
+    low = agent([act("post", to="Ada"), last], [post, letters.tool], guards=[hold_letters])
+    helper = delegate(low, name="help", description="Help.")
+    top = agent([act("help", task="Post it."), finish("Done."), finish("Well.")], [helper])
+    async with site(agents={"top": top}) as here:
+        state = await held(here, "top")
+        (lost,) = (await here.by(ADA).get("/api/inbox"))["unknown"]
+        assert (lost["id"], lost["run_id"]) == (
+            f"{state['run_id']}-1.1:1.1",
+            f"{state['run_id']}-1.1",
+        )
+        assert [lost["id"]] == [each["id"] for each in state["unknown"]]
+        before = state["entries"]
+        await here.by(ADA).post(f"/api/settlings/{lost['id']}", {"done": True})
+        async for _ in here.by(ADA).events(state["run_id"], after=str(before)):
+            pass
+        assert (await here.by(ADA).get("/api/inbox"))["unknown"] == []
 
 
 @pytest.mark.parametrize("done", [True, False])

@@ -1,5 +1,6 @@
 """What waits for a person over all runs, and what went wrong."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import msgspec
@@ -56,8 +57,9 @@ async def get(inquiry: Inquiry) -> Inbox:
         else:
             _list_for(box, each).append(each.to_json())
     infos = await runs_with(store, LOOKED_AT, owner=owner or "")
+    asked = {f"{each.run_id}:{each.call}" for each in waiting if each.wants == "outcome"}
     for info in infos:
-        _add(box, info)
+        _add(box, info, asked)
     failures = inquiry.service.work.failures
     box.broken += [
         BrokenRun(info.run_id, failures[info.run_id], info.last.at)
@@ -76,15 +78,20 @@ def _list_for(box: Inbox, each: PendingApproval) -> list[dict[str, Any]]:
     return box.held
 
 
-def _add(box: Inbox, info: RunInfo) -> None:
-    """Add what is unknown of a stopped run, and whether it broke."""
+def _add(box: Inbox, info: RunInfo, asked: Collection[str]) -> None:
+    """Add what is unknown of a stopped run, and whether it broke; `asked` is listed already.
+
+    A run lists what is unknown below it, and is told what is settled there: a sub-run is not.
+    """
     run = summary(info)
     if run is None or run.stop is None:
         return
-    if run.stop.status != "held":  # what those wait for is listed
+    serves_a_call = run.started.parent and run.started.grant and not info.base
+    if not serves_a_call:
         box.unknown += [
-            UnknownOutcome(each.id, info.run_id, each.tool, each.args, info.last.at)
+            UnknownOutcome(each.id, each.id.rpartition(":")[0], each.tool, each.args, info.last.at)
             for each in run.stop.unknown
+            if each.id not in asked
         ]
     if run.stop.status == "failed" or is_set_aside(run.stop):
         box.broken.append(BrokenRun(info.run_id, run.stop.reason, info.last.at))
