@@ -66,6 +66,13 @@ def test_where_both_fit_it_says_how_it_is_read(schema: Any) -> None:
     assert value_of_text("a page", schema) == ("a page", "")
 
 
+def test_what_is_nested_too_deeply_to_be_read_is_no_json() -> None:
+    deep = "[" * 100_000
+    assert value_of_text(deep, {"type": "array"}).value == deep
+    with pytest.raises(ConfigError, match="no JSON object of arguments"):
+        arguments_of_text(f'{{"list": {deep}}}')
+
+
 def test_arguments_are_read_one_by_one() -> None:
     parameters = {
         "$defs": {"year": TEXT},

@@ -29,7 +29,7 @@ def value_of_text(text: str, schema: Json = None) -> TypedText:
     """
     try:
         value: Json = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return TypedText(text)
     if schema is None:
         return TypedText(value)
@@ -51,7 +51,7 @@ def arguments_of_text(text: str, parameters: Json = None) -> dict[str, Json]:
     """
     try:
         typed = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         message = f"that is no JSON object of arguments: {error}"
         raise ConfigError(message) from error
     schema = _as_schema(parameters)
