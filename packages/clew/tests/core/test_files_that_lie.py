@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from clew import Agent, ConfigError, File, MemoryStore, read, run, tool
+from clew import Agent, ConfigError, File, Image, MemoryStore, read, run, tool
 from clew.testing import ScriptedModel, act, say
 
 PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(16)
@@ -82,3 +82,13 @@ async def test_one_that_may_be_what_it_says_is_taken(kind: str, data: bytes) -> 
     )
     (taken,) = (await read("r", store=store)).started.attachments
     assert (taken.media_type, taken.data) == (kind, data)
+
+
+@pytest.mark.parametrize("kind", ["", "text", "text/", "/plain", "text/plain;\nx", "a b/c", "é/x"])
+@pytest.mark.parametrize("make", [File, Image], ids=lambda it: it.__name__)
+async def test_what_is_no_media_type_says_nothing_and_is_refused(
+    kind: str, make: type[File] | type[Image]
+) -> None:
+    with pytest.raises(ConfigError, match="in the question has the media type '") as told:
+        await run(Agent(ScriptedModel([])), ["What is it?", make(kind, PNG)], store=MemoryStore())
+    assert "\n" not in str(told.value)

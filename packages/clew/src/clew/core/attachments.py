@@ -11,7 +11,7 @@ import msgspec
 
 from clew.core.events import Attachment, Audio, File, Image, Observation
 from clew.support.errors import ConfigError
-from clew.support.media_types import charset_of, check_size, contradiction, kinds_of
+from clew.support.media_types import charset_of, check_size, contradiction, is_media_type, kinds_of
 from clew.support.settings import check_text
 from clew.support.text_encoding import decoded
 
@@ -30,6 +30,9 @@ def check_attachment(name: str, part: Attachment) -> None:
         raise ConfigError(message)
     check_text(f"the text of {name}", part.text)
     check_text(f"the media type of {name}", part.media_type)
+    if not is_media_type(part.media_type):
+        message = f"{name} has the media type {part.media_type[:80]!r}: name one, as text/plain"
+        raise ConfigError(message)
     if isinstance(part, File):
         check_text(f"the name of {name}", part.name)
     if not data and not (isinstance(part, File) and part.text):

@@ -55,6 +55,7 @@ _TEXTS: Final = frozenset({
     "application/json", "application/xml", "application/yaml", "application/x-yaml",
     "application/toml", "application/javascript", "application/sql",
 })  # fmt: skip
+_NAME: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)
 _CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
 
 
@@ -83,6 +84,11 @@ def check_size(what: str, size: int) -> None:
 def plain_type(media_type: str) -> str:
     """A media type without parameters, in small letters."""
     return media_type.partition(";")[0].strip().lower()
+
+
+def is_media_type(text: str) -> bool:
+    """Whether a text names a kind of file: `type/subtype`, perhaps with parameters behind it."""
+    return text.isprintable() and _NAME.fullmatch(plain_type(text)) is not None
 
 
 def is_text_type(media_type: str) -> bool:
