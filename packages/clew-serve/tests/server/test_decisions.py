@@ -5,8 +5,9 @@ from typing import Any
 import anyio
 import pytest
 
-from clew import delegate, read, run, tool
-from clew.testing import act, finish
+from clew import Agent, delegate, read, run, tool
+from clew.guards import Provenance
+from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
 from clew.workers import WorkerConfig, work
 from tests.server.site import ADA, BOB, Letters, Site, agent, hold_letters, site, writer
@@ -113,7 +114,8 @@ async def test_what_is_unknown_below_stands_in_the_inbox_once_and_until_it_is_se
     last = finish("Perhaps.") if then == "finish" else act("send", text="Dear Ada")
     low = agent([act("post", to="Ada"), last], [post, letters.tool], guards=[hold_letters])
     helper = delegate(low, name="help", description="Help.")
-    top = agent([act("help", task="Post it."), finish("Done."), finish("Well.")], [helper])
+    script = [act("help", task="Post it."), finish("Done."), finish("Well.")]
+    top = Agent(ScriptedModel(script), tools=[helper], guards=[Provenance("off")])
     async with site(agents={"top": top}) as here:
         state = await held(here, "top")
         (lost,) = (await here.by(ADA).get("/api/inbox"))["unknown"]
