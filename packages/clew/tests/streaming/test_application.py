@@ -13,6 +13,7 @@ from clew import (
     ConfigError,
     MemoryStore,
     ModelError,
+    RunContext,
     SqliteStore,
     answer,
     batch,
@@ -35,6 +36,7 @@ from clew.agent_files import load_agent
 from clew.guards import Provenance
 from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 from clew.testing import ScriptedModel, act, finish
+from clew.workers import WorkerConfig, work
 
 pytestmark = pytest.mark.both_loops
 
@@ -181,3 +183,31 @@ async def test_a_run_taken_up_whose_provider_fails_is_logged_as_left_open(
     (told,) = [each for each in caplog.records if each.levelname == "ERROR"]
     assert told.getMessage().startswith("run left stays open: resume it")
     assert "no such key" in caplog.text
+
+
+@tool(effect="unsafe")
+def pay(amount: int, ctx: RunContext[str]) -> str:
+    """Pay an amount."""
+    return f"paid {amount} at {ctx.deps}"
+
+
+def banker(bank: str, **fields: Any) -> Agent[str, str]:
+    script = ScriptedModel([act("pay", amount=1), finish("done")])
+    guards = [Provenance("off")]
+    return Agent(script, tools=[pay], deps=lambda _: bank, guards=guards, **fields)
+
+
+async def test_agents_that_differ_by_their_deps_alone_are_not_at_work_together() -> None:
+    store = MemoryStore()
+    live, trial = banker("live"), banker("trial")
+    with pytest.raises(ConfigError, match="a record cannot tell whose run it is"):
+        serving(live, trial, store=store)
+    with pytest.raises(ConfigError, match="a record cannot tell whose run it is"):
+        await work(WorkerConfig(store=store, agents=[live, trial], until_idle=True))
+
+    named = banker("trial", prompt="You are on trial.")
+    run_id = await submit(named, "Pay.", store=store)
+    await work(WorkerConfig(store=store, agents=[live, named], until_idle=True))
+    (call, _) = (await read(run_id, store=store)).calls
+    assert call.observation
+    assert call.observation.text == "paid 1 at trial"

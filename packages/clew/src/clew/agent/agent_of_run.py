@@ -37,6 +37,23 @@ def agent_of_run(
     return None if nearest is None else nearest[1]
 
 
+def check_told_apart(agents: Iterable[Agent[Any]]) -> None:
+    """Raise `ConfigError` for two that a record cannot tell apart and whose deps differ.
+
+    The first would go on with runs of the second, and act with its own deps.
+    """
+    first = dict[str, Agent[Any]]()
+    for agent in agents:
+        same = first.setdefault(agent.spec.fingerprint, agent)
+        if same.deps != agent.deps:
+            message = (
+                "two agents have other deps and are otherwise the same, so a record cannot tell "
+                "whose run it is: give one another prompt, or work on its runs in another process "
+                "with another queue"
+            )
+            raise ConfigError(message, field="agents")
+
+
 def check_agent(agent: Agent[Any], record: Trajectory, *, accept_change: bool) -> tuple[str, ...]:
     """The differences between agent and record. Raises `ConfigError` for forbidden ones."""
     old, new = record.spec or record.started.spec, redact(agent.spec)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.agent.agent_of_run import agent_of_run
+from clew.agent.agent_of_run import agent_of_run, check_told_apart
 from clew.core.events import AgentSpec, Json
 from clew.core.spec_changes import changes, changes_to_accept
 from clew.core.trajectory import Trajectory
@@ -26,6 +26,7 @@ async def agents_for(config: WorkerConfig) -> Agents:
             agents[one], origins[one] = await require(AGENTS, "named")(one)
         else:
             agents[f"agent {number}"] = one
+    check_told_apart(agents.values())
     return KnownAgents(
         agents, recorded=not config.only, trusting=config.trust_origin, origins=origins,
         accept_change=config.accept_change,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import anyio
 
 from clew.agent.agent import Agent
-from clew.agent.agent_of_run import agent_of_run
+from clew.agent.agent_of_run import agent_of_run, check_told_apart
 from clew.agent.streaming.start import start
 from clew.agent.streaming.tasks import RunTask, task_of, tasks_here
 from clew.core.interfaces import Store
@@ -98,6 +98,7 @@ def serving(*agents: Agent[Any], store: Where = None, accept_change: bool = Fals
     """
     for agent in agents:
         check_argument("agent", agent, Agent, "an Agent")
+    check_told_apart(agents)
     if store is None:
         stores = [agent.store for agent in agents if agent.store is not None]
         if any(each != stores[0] for each in stores):
