@@ -41,8 +41,7 @@ def endpoints(known: Iterable[Endpoint]) -> tuple[Endpoint, Endpoint]:
         return json_response(document(described))
 
     async def show(inquiry: Inquiry) -> HTMLResponse:
-        del inquiry
-        return page("api.html", endpoints=described)
+        return page(inquiry, "api.html", endpoints=described)
 
     both = (
         Endpoint(

@@ -51,7 +51,7 @@ async def get(inquiry: Inquiry) -> Response:
     if await _is_over(service, info, after):
         await stream.aclose()
         return Response(status_code=204)
-    return LiveEvents(service, stream, query.show)
+    return LiveEvents(service, _encoded(stream, query.show))
 
 
 async def _is_over(service: Service, info: RunInfo, after: str) -> bool:
@@ -64,16 +64,12 @@ async def _is_over(service: Service, info: RunInfo, after: str) -> bool:
 
 
 class LiveEvents(Response):
-    """A stream of events, which ends with the run, with its reader, or with the server."""
+    """A stream of encoded events, which ends with the run, with its reader, or with the server."""
 
-    def __init__(
-        self, service: Service, stream: Stream[object], show: Literal["answer", "result", "all"]
-    ) -> None:
+    def __init__(self, service: Service, encoded: AsyncGenerator[bytes]) -> None:
         super().__init__()
         self._service = service
-        self._events = EventSourceResponse(
-            _encoded(stream, show), ping=PING, sep="\n", send_timeout=SEND
-        )
+        self._events = EventSourceResponse(encoded, ping=PING, sep="\n", send_timeout=SEND)
 
     @override
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

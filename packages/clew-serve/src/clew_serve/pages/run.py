@@ -1,0 +1,166 @@
+"""The page of a run: its first entries, more of them on demand, and what is new as it happens."""
+
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, Final
+
+import msgspec
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, Response
+
+from clew import ClewError, Entry, Image, Stream, Token, Withdrawn, follow
+from clew.interfaces import RunInfo, Started
+from clew.stores.listing import entries_after, status_of, summary
+from clew_serve.api.access_to_runs import info_of
+from clew_serve.api.events import LiveEvents
+from clew_serve.endpoints import Endpoint, Inquiry
+from clew_serve.errors import RefusedError
+from clew_serve.pages.rendering import fragment, html_response, page
+from clew_serve.pages.safe_html import short
+from clew_serve.pages.thread import PICTURES, Thread, attachments_of, effects_of, status_in
+
+SCREEN: Final = 60
+"""So many entries are on a page; the others come by the next ones."""
+
+_RUN: Final = "/runs/{run:path}"
+_NUMBER: Final = msgspec.Meta(ge=0, le=2**53)
+_PICTURE_POLICY: Final = {"content-security-policy": "default-src 'none'; sandbox"}
+
+
+class ThreadQuery(msgspec.Struct):
+    """The entries behind number `after`; `step` is the one there, where it is known."""
+
+    after: Annotated[int, _NUMBER] = 0
+    step: Annotated[int, _NUMBER] | None = None
+
+
+class PictureQuery(msgspec.Struct):
+    """A picture by the number of its entry, and its own in that, from 0."""
+
+    entry: Annotated[int, _NUMBER] = 1
+    number: Annotated[int, _NUMBER] = 0
+
+
+async def show(inquiry: Inquiry) -> HTMLResponse:
+    """A run, from an entry on."""
+    query: ThreadQuery = inquiry.query
+    info = await info_of(inquiry)
+    run = summary(info)
+    started = None if run is None else run.started
+    return page(
+        inquiry, "run.html", info=info, started=started, title=_title(info, started),
+        status=status_of(info.last.body), query=query, screen=SCREEN,
+        **await _screen(inquiry, info),
+    )  # fmt: skip
+
+
+async def more(inquiry: Inquiry) -> HTMLResponse:
+    """The next entries of a run, for a page that has those before."""
+    info = await info_of(inquiry)
+    return html_response(fragment("more.html", info=info, **await _screen(inquiry, info)))
+
+
+async def live(inquiry: Inquiry) -> Response:
+    """What happens in a run from an entry on, as HTML in server-sent events.
+
+    The id of each is the number of the entry and its step; `Last-Event-ID` goes on behind it.
+    """
+    query: ThreadQuery = inquiry.query
+    info = await info_of(inquiry)
+    after, step = _position(inquiry.headers.get("last-event-id", "")) or (query.after, query.step)
+    thread = _thread(info, min(after, info.entries), step)
+    stream = follow(
+        info.run_id, after=min(after, info.entries), store=inquiry.service.store,
+        owner=inquiry.user.owner,
+    )  # fmt: skip
+    return LiveEvents(inquiry.service, _pieces(stream, thread))
+
+
+async def picture(inquiry: Inquiry) -> Response:
+    """A picture of an entry. Raises `RefusedError` where there is none that can be shown."""
+    query: PictureQuery = inquiry.query
+    info = await info_of(inquiry)
+    store = inquiry.service.store
+    entries = await entries_after(store, info.run_id, max(0, query.entry - 1), 1)
+    every = attachments_of(entries[0].event) if entries else ()
+    each = every[query.number] if query.number < len(every) else None
+    if not isinstance(each, Image) or each.media_type not in PICTURES:
+        raise RefusedError(404, "no_such_picture", "this entry has no such picture")
+    return Response(each.data, media_type=each.media_type, headers=_PICTURE_POLICY)
+
+
+async def _screen(inquiry: Inquiry, info: RunInfo) -> dict[str, Any]:
+    """A page of entries as HTML, and where the next one begins."""
+    query: ThreadQuery = inquiry.query
+    thread = _thread(info, query.after, query.step)
+    entries = await entries_after(inquiry.service.store, info.run_id, query.after, SCREEN)
+    drawn = thread.drawn(entries)
+    last = entries[-1].seq if entries else query.after
+    return {"drawn": drawn, "last": last, "step": thread.step, "left": max(0, info.entries - last)}
+
+
+def _title(info: RunInfo, started: Started | None) -> Markup:
+    """What the run is called: its title, else the first line of its question."""
+    if started is None:
+        return short(info.run_id)
+    return short(started.labels.get("title") or started.words.strip().partition("\n")[0])
+
+
+def _thread(info: RunInfo, after: int, step: int | None) -> Thread:
+    run = summary(info)
+    effects = {} if run is None else effects_of(run.started)
+    return Thread(info.run_id, effects, step if after else 0)
+
+
+def _position(last_id: str) -> tuple[int, int | None] | None:
+    """The entry and the step that the id of an event names; None for what is none."""
+    seq, _, step = last_id.partition("-")
+    if not (seq.isascii() and seq.isdecimal()) or len(seq) > 15:
+        return None
+    return int(seq), int(step) if step.isascii() and step.isdecimal() and len(step) < 15 else None
+
+
+async def _pieces(stream: Stream[Any], thread: Thread) -> AsyncGenerator[bytes]:
+    """The items of a stream as pieces of HTML; the last one is the event `end`."""
+    yield b": it goes on\n\n"
+    try:
+        async with stream:
+            async for item in stream:
+                if isinstance(item, Entry):
+                    drawn = thread.drawn([item])
+                    text = fragment("live.html", drawn=drawn, status=status_in(item.event))
+                    step = "" if thread.step is None else thread.step
+                    yield _event(text, f"{item.seq}-{step}")
+                elif isinstance(item, Token):
+                    yield _event(fragment("words.html", text=item.text, clear=False))
+                elif isinstance(item, Withdrawn):
+                    yield _event(fragment("words.html", text="", clear=True))
+    except ClewError as error:
+        yield _event(fragment("failure.html", text=str(error)))
+    yield b"event: end\ndata: end\n\n"
+
+
+def _event(text: str, number: str = "") -> bytes:
+    """A server-sent event; its data are the lines of a text."""
+    head = f"id: {number}\n" if number else ""
+    lines = "".join(f"data: {line}\n" for line in text.replace("\r", "").split("\n"))
+    return f"{head}{lines}\n".encode()
+
+
+RUN_PAGES: Final = (
+    Endpoint(
+        method="GET", path=f"{_RUN}/more", role="look", handler=more, query=ThreadQuery,
+        gives="text/html", about="The next entries of a run, for its page.",
+    ),
+    Endpoint(
+        method="GET", path=f"{_RUN}/live", role="look", handler=live, query=ThreadQuery,
+        gives="text/event-stream", about="A run as it happens, for its page.",
+    ),
+    Endpoint(
+        method="GET", path=f"{_RUN}/picture", role="look", handler=picture, query=PictureQuery,
+        gives="image/*", about="A picture of an entry.",
+    ),
+    Endpoint(
+        method="GET", path=_RUN, role="look", handler=show, query=ThreadQuery,
+        gives="text/html", about="The page of a run.",
+    ),
+)  # fmt: skip
