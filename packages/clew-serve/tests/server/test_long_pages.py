@@ -1,0 +1,67 @@
+"""A record of 10,000 entries: its page has the first of them, and asks the store no more for it."""
+
+from collections import Counter
+from typing import Any
+
+import httpx2
+import pytest
+
+from clew.interfaces import Line, Store
+from clew.stores import store_at
+from clew_serve import ServeConfig, application
+from clew_serve.pages.run import SCREEN
+from tests.server.parsed_page import parsed
+from tests.server.site import ROOT
+from tests.server.written_runs import started, thought, write
+
+ENTRIES = 10_000
+
+
+class Counting:
+    """A store that counts what it is asked for, and gives all else from another."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.asked = store, Counter[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    async def read(self, run_id: str, after: int = 0) -> list[Line]:
+        self.asked["read"] += 1
+        return await self.store.read(run_id, after)
+
+    async def blob(self, digest: str) -> bytes:
+        self.asked["blob"] += 1
+        return await self.store.blob(digest)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """What uvicorn runs on."""
+    return "asyncio"
+
+
+@pytest.mark.slow
+async def test_a_page_of_a_long_run_costs_what_that_of_a_short_one_costs() -> None:
+    async with store_at("memory:") as kept:
+        store: Any = Counting(kept)
+        for name, count in (("short", SCREEN), ("long", ENTRIES)):
+            thoughts = [thought("t" * 10_000) for _ in range(count - 1)]
+            await write(kept, name, [started(), *thoughts])
+        config = ServeConfig(store=store, users=[ROOT])
+        sizes, asked = dict[str, int](), dict[str, Counter[str]]()
+        async with application(config) as app:
+            transport = httpx2.ASGITransport(app=app)
+            headers = {"authorization": f"Bearer {ROOT.token}"}
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                for name in ("short", "long"):
+                    store.asked = Counter[str]()
+                    answer = await http.get(f"/runs/{name}", headers=headers)
+                    sizes[name], asked[name] = len(answer.content), store.asked.copy()
+                    assert len(parsed(answer.text).having("entry")) == SCREEN
+                last = await http.get(f"/runs/long?after={ENTRIES - 5}", headers=headers)
+    assert asked["long"] == asked["short"]
+    assert sizes["long"] < sizes["short"] + 1_000
+    assert sizes["long"] < 600_000
+    assert len(parsed(last.text).having("entry")) == 5
+    assert parsed(last.text).having("next") == []
