@@ -7,18 +7,22 @@ address, or a badge of ours.
 
 import types
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import httpx2
 import msgspec
 import pytest
 
+from clew import Call, Trajectory, Verdict
+from clew import run as run_here
+from clew.guards import Origin
 from clew.interfaces import AnyEvent, Started, decode, encode
 from clew.stores import store_at
+from clew.testing import act
 from clew_serve import ServeConfig, application
 from tests.server.parsed_page import Element, Page, parsed
-from tests.server.site import ROOT
+from tests.server.site import ROOT, Letters, agent
 from tests.server.written_runs import write
 
 HARMLESS: Final = "word"
@@ -86,7 +90,7 @@ HIDDEN: Final = (
 
 
 def payloads() -> list[str]:
-    """300: each attack as it is, behind what hides it, in capitals, twice encoded, and long."""
+    """300: each attack as it is, behind what hides it, in capitals, twice encoded; some long."""
     forms = [
         *ATTACKS,
         *HIDDEN,
@@ -96,7 +100,8 @@ def payloads() -> list[str]:
         *(each.replace("<", "&#60;") for each in ATTACKS),
         *(f"# {each} [x]({each})" for each in ATTACKS),
         *(f"\u202e\n{each}\t\u2069" for each in ATTACKS),
-        *(f"{each}\n" * 1_500 for each in ATTACKS),
+        *(f"{each}\u200b" for each in ATTACKS),
+        *(f"{each}\n" * 1_500 for each in ATTACKS[:6]),
         *("A" * 50_000 + each for each in HIDDEN[:4]),
     ]
     return [*dict.fromkeys(forms)][-300:]
@@ -197,3 +202,36 @@ async def test_no_payload_in_any_field_is_more_than_text() -> None:
             assert all(it.startswith(("/", "#", "data:,")) for it in page.addresses), payload[:100]
             assert not [it for it in page.addresses if it.startswith("//")]
             assert len(text) < 1_000_000
+
+
+async def inbox(texts: Sequence[str]) -> str:
+    """The inbox with a held call for each text, which is its argument, its reason and its title."""
+    async with store_at("memory:") as store:
+        for text in texts:
+
+            async def hold(
+                call: Call, trajectory: Trajectory, *, why: str = text
+            ) -> Verdict | None:
+                """Every letter is held, for this reason."""
+                origin = Origin("result", call="1.1", tool=why, field=why, doubtful=True)
+                held = call.action.name == "send"
+                return Verdict("hold", why, origins={"text": (origin,)}) if held else None
+
+            one = agent([act("send", text=text)], [Letters().tool], guards=[hold])
+            await run_here(one, f"{text}?", store=store)
+        async with application(ServeConfig(store=store, users=[ROOT])) as app:
+            transport = httpx2.ASGITransport(app=app)
+            headers = {"authorization": f"Bearer {ROOT.token}"}
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                return (await http.get("/inbox", headers=headers)).text
+
+
+@pytest.mark.slow
+async def test_no_payload_in_a_held_call_is_more_than_text() -> None:
+    tried = [*ATTACKS, *HIDDEN]
+    text = await inbox(tried)
+    page, like = parsed(text), parsed(await inbox([HARMLESS] * len(tried)))
+    assert len(page.having("decide")) == len(tried)
+    assert [*outline(page)] == [*outline(like)]
+    assert invisible(text) == []
+    assert all(it.startswith(("/", "#", "data:,")) for it in page.addresses)

@@ -42,6 +42,7 @@ async def page_of(here: Site, path: str) -> Page:
     response = await here.ask("GET", path)
     assert response.status_code == 200, response.text
     assert "script-src 'self';" in response.headers["content-security-policy"]
+    assert response.headers["referrer-policy"] == "same-origin"  # else its forms have no origin
     return parsed(response.text)
 
 

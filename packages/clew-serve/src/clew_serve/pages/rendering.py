@@ -1,7 +1,6 @@
 """HTML from templates, in which every value is made safe on its way (`safe_html`)."""
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,6 +17,11 @@ POLICY: Final = (
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 """What a page may load: scripts, styles and pictures of this server, and nothing of others."""
+
+_HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "same-origin",  # without a referrer a browser's form has the origin "null"
+}
 
 _MAX_YEAR_MS: Final = 253_402_300_799_000
 
@@ -56,6 +60,6 @@ def page(inquiry: Inquiry, template: str, **values: Any) -> HTMLResponse:
     return html_response(fragment(template, user=inquiry.user, **values))
 
 
-def html_response(text: str, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+def html_response(text: str) -> HTMLResponse:
     """HTML that was rendered here, which may load nothing of others."""
-    return HTMLResponse(text, headers={"content-security-policy": POLICY, **(headers or {})})
+    return HTMLResponse(text, headers=_HEADERS)

@@ -7,6 +7,7 @@ pass for Latin ones are marked; and it is cut where it is long.
 The elements have no quotes in them, so that a value may stand in a quoted attribute too.
 """
 
+import json
 import re
 import unicodedata
 from typing import Any, Final
@@ -33,6 +34,9 @@ _CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS: Final = frozenset({"Mn", "Me"})
 _JOINERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
 """They join emoji, and letters of some scripts, and hide among Latin ones."""
+
+_ODD: Final = re.compile(r"[^\n\t\x20-\x7e]+")
+"""Everything but plain ASCII: what may hide, turn or pass for something else."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z]")
@@ -69,19 +73,21 @@ def path(run_id: str) -> str:
 
 
 def _visible(text: str) -> Markup:
-    if text.isascii() and text.isprintable():  # as a rule, and quick
-        return escape(text)
     text = text.replace("\r\n", "\n")
+    if not _ODD.search(text):  # as a rule, and quick
+        return escape(text)
     imitations = {at for word in _WORD.finditer(text) for at in _imitations(word)}
     pieces: list[str] = []
-    piled = 0
-    for at, letter in enumerate(text):
-        piled = piled + 1 if unicodedata.category(letter) in _MARKS else 0
-        if at in imitations or piled > _PILED or _is_hidden(text, at):
-            pieces.append(_sign(letter))
-        else:
-            pieces.append(str(escape(letter)))
-    return Markup("".join(pieces))  # noqa: S704 - each piece is escaped, or a sign
+    end = 0
+    for odd in _ODD.finditer(text):
+        pieces.append(escape(text[end : odd.start()]))
+        end, piled = odd.end(), 0
+        for at in range(odd.start(), end):
+            piled = piled + 1 if unicodedata.category(text[at]) in _MARKS else 0
+            hides = at in imitations or piled > _PILED or _is_hidden(text, at)
+            pieces.append(_sign(text[at]) if hides else text[at])
+    pieces.append(escape(text[end:]))
+    return Markup("".join(pieces))  # noqa: S704 - each piece is escaped, no ASCII, or a sign
 
 
 def _imitations(word: re.Match[str]) -> list[int]:
@@ -95,8 +101,6 @@ def _imitations(word: re.Match[str]) -> list[int]:
 def _is_hidden(text: str, at: int) -> bool:
     """Whether nobody sees a character, or it turns the direction of those behind it."""
     letter = text[at]
-    if letter in "\n\t" or (letter.isascii() and letter.isprintable()):
-        return False
     if letter in _JOINERS:
         return at == 0 or text[at - 1].isascii() or text[at - 1] in _JOINERS
     if "\ufe00" <= letter <= "\ufe0f" or "\U000e0100" <= letter <= "\U000e01ef":
@@ -106,3 +110,12 @@ def _is_hidden(text: str, at: int) -> bool:
 
 def _sign(letter: str) -> str:
     return f"<i class=sign>U+{ord(letter):04X}</i>"
+
+
+def editable(value: Any) -> str:
+    """A value as JSON for a field where somebody changes it; "" where a page would cut it.
+
+    What is no plain ASCII is escaped as JSON has it, so that what is sent back is what was there.
+    """
+    text = _ODD.sub(lambda odd: json.dumps(odd[0])[1:-1], json_text(value))
+    return text if len(text) <= LONG else ""
