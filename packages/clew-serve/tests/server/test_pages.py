@@ -12,6 +12,7 @@ from clew.guards import Origin
 from clew.stores import store_at
 from clew.testing import act, finish
 from clew_serve.pages.assets import SOURCES
+from clew_serve.pages.safe_html import LONG, SHORT, html, short
 from tests.server.parsed_page import Page, parsed
 from tests.server.site import ADA, ROOT, Letters, Site, agent, greeter, site, writer
 from tests.server.written_runs import started, thought, write
@@ -108,8 +109,8 @@ async def test_a_held_call_is_on_its_page_with_where_its_doubtful_value_comes_fr
     async def doubt(call: Call, trajectory: Trajectory) -> Verdict | None:
         """A letter whose words a page gave."""
         origin = Origin("result", call="1.1", tool="inbox", doubtful=True)
-        origins = {"text": (origin,)} if call.action.name == "send" else None
-        return Verdict("hold", "look at it", origins=origins) if origins else None
+        held = call.action.name == "send"
+        return Verdict("hold", "look at it", origins={"text": (origin,)}) if held else None
 
     script = [act("send", text="Dear Ada"), finish("Sent.")]
     async with site(agents={"post": agent(script, [letters.tool], guards=[doubt])}) as here:
@@ -207,3 +208,29 @@ async def test_a_page_loads_nothing_of_others_and_has_no_script_or_style_in_it()
                     assert loaded.status_code == 200
             assert len(page.tags("main")) == len(page.tags("h1")) == 1
             assert [it for it in page.tags("html") if it.attributes["lang"] == "en"]
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("a < b & 'c' \\n", "a &lt; b &amp; &#39;c&#39; \\n"),
+        ("evil\u202etxt", "evil<i class=sign>U+202E</i>txt"),
+        ("p\u0430ypal", "p<i class=sign>U+0430</i>ypal"),
+        (
+            ("\u043f\u0440\u0438\u0432\u0435\u0442 gr\u00fc\u00df", None),
+            ("\u4f60\u597d \u0645\u0631\u062d\u0628\u0627", None),
+            None,
+        ),
+        ("\U0001f469\u200d\U0001f4bb \u2764\ufe0f", None),
+        ("a\u200db", "a<i class=sign>U+200D</i>b"),
+        ("e\u0301\u0302\u0303\u0304", "e\u0301\u0302\u0303<i class=sign>U+0304</i>"),
+    ],
+)
+def test_text_is_what_it_was_but_for_what_hides_in_it(text: str, drawn: str | None) -> None:
+    assert html(text) == (text if drawn is None else drawn)
+
+
+def test_what_is_left_out_of_a_text_is_counted_however_it_is_padded() -> None:
+    assert "7 more" in str(html("x" * (LONG + 7)))
+    assert "7 more" in str(short("x" * (SHORT + 7)))
+    assert "more characters" in str(short(" " * 5_000 + "x"))

@@ -55,7 +55,7 @@ async def give_answer(inquiry: Inquiry) -> Done:
     """Answer what a call asks, or give its result."""
     asked: AnswerBody = inquiry.content
     record, named = await _record(inquiry), inquiry.path["call"]
-    waiting = _waiting(record, named)
+    waiting = waiting_call(record, named)
     if waiting is not None and waiting.tool == ASK_PERSON and waiting.wants == "ruling":
         args = {**waiting.args, "answer": asked.value}
         await rule(named, allow=True, args=args, **_by(inquiry))
@@ -83,7 +83,7 @@ async def _record(inquiry: Inquiry) -> Trajectory:
     return await record_of(inquiry, approval_id(inquiry.path["call"]).run_id)
 
 
-def _waiting(record: Trajectory, named: str) -> PendingApproval | None:
+def waiting_call(record: Trajectory, named: str) -> PendingApproval | None:
     """The call that waits, by its id or key."""
     key = approval_id(named).key
     return next((each for each in pending_here(record) if each.call == key), None)

@@ -14,7 +14,6 @@ from clew import ConfigError
 from clew.agent.approvals import (
     approval_id,
     arguments_of_text,
-    pending_here,
     value_of_text,
 )
 from clew.guards import Origin, describe_origin
@@ -58,12 +57,12 @@ class SettlingForm(msgspec.Struct, forbid_unknown_fields=True):
 class Waiting:
     """A call that waits, as the template takes it."""
 
-    call: dict[str, Any]
+    fields: dict[str, Any]
 
     @property
     def origins(self) -> list[tuple[str, str, bool, list[Json]]]:
         """Of each argument: its name, who gave its value, if that is doubted, and which parts."""
-        origins = msgspec.convert(self.call["origins"], dict[str, list[Origin]])
+        origins = msgspec.convert(self.fields["origins"], dict[str, list[Origin]])
         return [
             (name, describe_origin(origin), origin.doubtful, [*origin.parts])
             for name, every in origins.items()
@@ -73,7 +72,7 @@ class Waiting:
     @property
     def editable(self) -> str:
         """The arguments as JSON to change; "" where that is too long for it."""
-        return editable(self.call["args"])
+        return editable(self.fields["args"])
 
 
 async def show(inquiry: Inquiry) -> HTMLResponse:
@@ -102,9 +101,9 @@ async def rule(inquiry: Inquiry) -> Response:
 async def answer(inquiry: Inquiry) -> Response:
     """Answer a question, or give a result."""
     form: AnswerForm = inquiry.content
-    named = approval_id(inquiry.path["call"])
-    record = await record_of(inquiry, named.run_id)
-    waiting = next((it for it in pending_here(record) if it.call == named.key), None)
+    named = inquiry.path["call"]
+    record = await record_of(inquiry, approval_id(named).run_id)
+    waiting = decisions.waiting_call(record, named)
     wanted: Json = None
     if waiting is not None and waiting.wants == "ruling":
         wanted = {"type": "string"} if waiting.tool == ASK_PERSON else waiting.asks

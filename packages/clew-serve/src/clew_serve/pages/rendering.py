@@ -45,8 +45,9 @@ _ENVIRONMENT: Final = Environment(
     loader=PackageLoader("clew_serve"), autoescape=True, undefined=StrictUndefined,
     trim_blocks=True, lstrip_blocks=True, finalize=html,
 )  # fmt: skip
-_ENVIRONMENT.filters |= {"short": short, "path": path, "time": _time, "class": _class}
-_ENVIRONMENT.globals["version"] = VERSION
+_FILTERS: Final = {"short": short, "path": path, "time": _time, "class": _class}
+_ENVIRONMENT.filters.update(_FILTERS)  # pyright: ignore[reportUnknownMemberType] - jinja2 leaves it open
+_ENVIRONMENT.globals.update(version=VERSION)  # pyright: ignore[reportUnknownMemberType] - as above
 
 
 def fragment(template: str, **values: Any) -> Markup:

@@ -42,14 +42,18 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 
 
-def html(value: Any, limit: int = LONG) -> Markup:
+def html(value: Any) -> Markup:
     """A value as HTML that shows all of it, and is nothing but text; `Markup` stays as it is."""
     if isinstance(value, Markup):
         return value
-    text = value if isinstance(value, str) else json_text(value)
-    more = len(text) - limit
-    visible = _visible(text if more <= 0 else text[:limit])
-    if more <= 0:
+    return cut(value if isinstance(value, str) else json_text(value), LONG)
+
+
+def cut(text: str, limit: int, more: int = 0) -> Markup:
+    """A text as HTML up to a limit; then the number of characters that are left out, and `more`."""
+    more += max(0, len(text) - limit)
+    visible = _visible(text[:limit])
+    if not more:
         return visible
     return visible + Markup("<span class=cut> \u2026 {:,} more characters</span>").format(more)
 
@@ -57,7 +61,8 @@ def html(value: Any, limit: int = LONG) -> Markup:
 def short(value: Any) -> Markup:
     """A name, a title or a reason: one line of it, cut where it is long."""
     text = value if isinstance(value, str) else json_text(value)
-    return html(" ".join(text[: SHORT * 4].split()), SHORT)
+    read = 4 * SHORT
+    return cut(" ".join(text[:read].split()), SHORT, max(0, len(text) - read))
 
 
 def json_text(value: Any) -> str:

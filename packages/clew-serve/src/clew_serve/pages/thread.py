@@ -23,7 +23,7 @@ from clew.interfaces import (
     encode,
 )
 from clew_serve.pages.rendering import fragment
-from clew_serve.pages.safe_html import LONG, html, short
+from clew_serve.pages.safe_html import LONG, cut, html, short
 
 MAX_PARTS: Final = 30
 """So many calls, pieces of evidence or pictures of one entry are listed; the rest is counted."""
@@ -69,7 +69,7 @@ class Item:
     @property
     def key(self) -> str:
         """The call that it is about, or ""."""
-        return str(getattr(self.entry.event, "call", ""))
+        return key_of(self.entry.event)
 
     @property
     def has_template(self) -> bool:
@@ -169,9 +169,9 @@ class Thread:
         for each in citations(answer[:LONGEST], self.sources):
             names.setdefault((each.start, each.end), []).append(each.doc_id)
         for (start, stop), ids in sorted(names.items()):
-            pieces += [html(answer[end:start], LONGEST), *map(self._citation, ids)]
+            pieces += [cut(answer[end:start], LONGEST), *map(self._citation, ids)]
             end = stop
-        return Markup("").join([*pieces, html(answer[end:], max(0, LONGEST - end))])
+        return Markup("").join([*pieces, cut(answer[end:], max(0, LONGEST - end))])
 
     def _citation(self, doc_id: str) -> Markup:
         known = doc_id in self.sources
@@ -190,7 +190,7 @@ class Thread:
             self.names.update((part.key, part.action.name) for part in parts)
         every: tuple[Evidence, ...] = getattr(event, "evidence", ())
         self.sources.update((each.doc_id, each.source) for each in every)
-        key = str(getattr(event, "call", ""))
+        key = key_of(event)
         return Item(
             self.run_id, entry, type(event).__name__.lower(), self.step, parts[:MAX_PARTS],
             [*every[:MAX_PARTS]], getattr(event, "tool", "") or self.names.get(key, ""),
@@ -224,6 +224,11 @@ def attachments_of(event: AnyEvent) -> tuple[Any, ...]:
     return attached
 
 
+def key_of(event: AnyEvent) -> str:
+    """The call that an event is about, or ""."""
+    return str(getattr(event, "call", ""))
+
+
 def status_in(event: AnyEvent) -> str:
     """The status that an event leaves a run in, or ""."""
     return event.status if isinstance(event, Stop) else ""
@@ -235,7 +240,7 @@ def _step_before(entries: list[Entry]) -> int | None:
     for entry in entries:
         if isinstance(entry.event, Thought):
             thoughts += 1
-        number = str(getattr(entry.event, "call", "")).partition(".")[0]
+        number = key_of(entry.event).partition(".")[0]
         if number.isdecimal() and number.isascii():
             return max(0, int(number[:9]) - thoughts)
     return None
