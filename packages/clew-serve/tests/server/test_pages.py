@@ -216,11 +216,8 @@ async def test_a_page_loads_nothing_of_others_and_has_no_script_or_style_in_it()
         ("a < b & 'c' \\n", "a &lt; b &amp; &#39;c&#39; \\n"),
         ("evil\u202etxt", "evil<i class=sign>U+202E</i>txt"),
         ("p\u0430ypal", "p<i class=sign>U+0430</i>ypal"),
-        (
-            ("\u043f\u0440\u0438\u0432\u0435\u0442 gr\u00fc\u00df", None),
-            ("\u4f60\u597d \u0645\u0631\u062d\u0628\u0627", None),
-            None,
-        ),
+        ("\u043f\u0440\u0438\u0432\u0435\u0442 gr\u00fc\u00df", None),
+        ("\u4f60\u597d \u0645\u0631\u062d\u0628\u0627", None),
         ("\U0001f469\u200d\U0001f4bb \u2764\ufe0f", None),
         ("a\u200db", "a<i class=sign>U+200D</i>b"),
         ("e\u0301\u0302\u0303\u0304", "e\u0301\u0302\u0303<i class=sign>U+0304</i>"),
