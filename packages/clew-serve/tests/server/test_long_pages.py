@@ -42,7 +42,7 @@ def anyio_backend() -> str:
 
 
 @pytest.mark.slow
-async def test_a_page_of_a_long_run_costs_what_that_of_a_short_one_costs() -> None:
+async def test_a_page_of_a_long_run_is_as_large_as_that_of_a_short_one_and_asks_as_often() -> None:
     async with store_at("memory:") as kept:
         store: Any = Counting(kept)
         for name, count in (("short", SCREEN), ("long", ENTRIES)):
