@@ -36,9 +36,9 @@ NAVIGATION: Final = {
         "Packages": [
             "packages/clew",
             *("packages/clew-strategies", "packages/clew-code", "packages/clew-web"),
-            *("packages/clew-mcp", "packages/clew-evals", "packages/clew-cluster"),
-            *("packages/clew-testing", "packages/clew-local", "packages/clew-serve"),
-            "packages/clew-acp",
+            *("packages/clew-mcp", "packages/clew-acp", "packages/clew-evals"),
+            *("packages/clew-cluster", "packages/clew-testing", "packages/clew-local"),
+            "packages/clew-serve",
         ],
     },
     "Explanation": ["architecture"],

@@ -25,9 +25,12 @@ def ask(folder: Path, *text: str) -> subprocess.CompletedProcess[str]:
     program = environment / "bin" / "clew"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{RUN}" "$@"\n', "utf-8")
     program.chmod(0o755)
+    outside = {  # these tests may run under `make --jobs` themselves
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
     return subprocess.run(
         ["make", "ask", f"VENV={environment}", *text],
-        env={**os.environ, "CLEW_STORE": str(folder / "runs.sqlite")},
+        env={**outside, "CLEW_STORE": str(folder / "runs.sqlite")},
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
 

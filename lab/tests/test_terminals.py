@@ -8,6 +8,7 @@ from tests.cli.test_terminal_escapes import past_the_exit
 
 PACKAGES = Path(__file__).parents[2] / "packages"
 OWN = {
+    "clew-acp/src/clew_acp/transport.py": "an editor's pipe, which is taken away from all others",
     "clew-code/src/clew_code/programs/child_process.py": "a child's streams, which are pipes",
     "clew-code/src/clew_code/sandbox/launch.py": "a child's streams, which are pipes",
     "clew-code/src/clew_code/sandbox/namespaces.py": "files of the kernel",

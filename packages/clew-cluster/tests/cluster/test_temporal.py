@@ -190,7 +190,7 @@ async def test_a_held_run_waits_as_a_workflow_and_goes_on_after_a_ruling_of_anot
     agent = careful()
     driver = TemporalDriver(labels=("team",))
     [run_id] = await begun(
-        store, agent, "held", labels={"team": "blue", "customer": "4711"}
+        store, agent, "held", labels={"team": "blue", "customer": "nobody-s"}
     )  # whose number is nothing for Temporal
     [held] = await idle(store, "held", agent, driver=driver)
     assert (held.what, held.text) == ("ended", "held")
@@ -202,7 +202,7 @@ async def test_a_held_run_waits_as_a_workflow_and_goes_on_after_a_ruling_of_anot
         server.ask("workflow", "list", "--query", "ClewStatus = 'held'", "-o", "json")
     )
     assert listed["execution"]["workflowId"] == run_id
-    assert "4711" not in server.ask("workflow", "show", "-w", run_id, "-o", "json")
+    assert "nobody-s" not in server.ask("workflow", "show", "-w", run_id, "-o", "json")
     ruled = clew("approve", f"{run_id}:1.1", "--yes", "--store", address_of(tmp_path))
     assert ruled.code == 0, ruled.err
     assert [news.text for news in await idle(store, "held", agent)] == ["answered"]

@@ -21,7 +21,7 @@ EPILOG: Final = """\b
 Examples:
   clew serve
   clew serve support.toml research=agents/deep.toml
-  clew serve support.toml --token-file tokens --host 0.0.0.0 --allow-host clew.example
+  clew serve support.toml --host 0.0.0.0 --allow-host clew.example
 
 \b
 Open the link that it prints: whoever has it may do everything. Without AGENT

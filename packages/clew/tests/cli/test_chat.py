@@ -144,7 +144,7 @@ order = Tool("order", "Order a box.", {"type": "object"}, call)
             shell.shows("> ")
             shell.type("Order a box.\n")
             for answer, told in (("0", "less than the minimum of 1"), ("30", "It is ordered")):
-                shell.shows(r"Your answer to 1\.1 as JSON[\s\S]*[?] ")
+                shell.shows(r"Your answer to 1\.1 [\s\S]*[?] ")
                 shell.type(f"{answer}\n")
                 shell.shows(told)
             shell.shows("> ")

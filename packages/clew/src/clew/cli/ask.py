@@ -37,7 +37,7 @@ Examples:
 
 \b
 Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
-5 failed, 6 refused, 7 declined, 8 contradicted (says what the record does not),
+5 failed, 6 refused, 7 declined, 8 contradicted by the record,
 130 interrupted.
 """
 
