@@ -138,9 +138,8 @@ def blow(storm: Storm, location: str, outside: Path) -> Weather:
         workers = Workers(storm, location, outside, nursery)
         for _ in range(storm.workers):
             workers.start()
-        while storm.strike is not None and not workers.at_work():
-            time.sleep(0.01)
-            workers.check()
+        if storm.strike is not None:
+            workers.wait_at_work()
         _hit(storm, location, outside, workers, weather, begun + PATIENCE)
         workers.leave()
     weather.seconds = time.monotonic() - begun
@@ -173,6 +172,7 @@ class Workers:
     def __init__(self, storm: Storm, location: str, outside: Path, nursery: Nursery) -> None:
         self.storm, self.location, self.outside, self.nursery = storm, location, outside, nursery
         self.alive: list[int] = []
+        self.number = dict[int, int]()
         self.begun = 0
 
     def start(self, *, take_over: bool = False) -> int:
@@ -194,6 +194,7 @@ class Workers:
         )
         pid = self.nursery.start(orders)
         self.alive.append(pid)
+        self.number[pid] = self.begun
         return pid
 
     def kill(self, chance: random.Random) -> None:
@@ -202,9 +203,11 @@ class Workers:
         self.nursery.kill(pid)
         self.start()
 
-    def at_work(self) -> bool:
-        """Whether all have been at the store: one that never was does not wait until it is back."""
-        return all((self.outside / f"news-{n + 1}").exists() for n in range(self.begun))
+    def wait_at_work(self) -> None:
+        """Wait until all serve: one that never did ends where its store or engine is not there."""
+        while not all((self.outside / f"news-{self.number[pid]}").exists() for pid in self.alive):
+            time.sleep(0.01)
+            self.check()
 
     def check(self) -> None:
         """Raise `RuntimeError` where one ended by itself."""
@@ -254,6 +257,7 @@ def _hit(
                 storm.strike()
             weather.kills += 1
             if storm.beside is not None and weather.kills % 3 == 1:
+                workers.wait_at_work()
                 storm.beside()
         if time.monotonic() - looked > LOOK:
             looked = time.monotonic()

@@ -27,6 +27,9 @@ from clew_cluster.temporal.messages import DUE, WORKFLOW, Due, Order
 from clew_cluster.temporal.run_workflow import STATUS
 
 ADDRESS: Final = "localhost:7233"
+_STARTS: Final = 5.0
+"""Seconds in which a server that is not there may come."""
+_AGAIN: Final = 0.25
 PATIENCE: Final = 10.0
 """Seconds to wait for a server at the start."""
 
@@ -43,6 +46,18 @@ def _runtime() -> Runtime:
     return Runtime(telemetry=TelemetryConfig(logging=logs), disable_environment_info=True)
 
 
+async def _connect(options: dict[str, Any]) -> Client:
+    """A client, also of a server that is being started beside its workers, or once more."""
+    until = asyncio.get_running_loop().time() + _STARTS
+    while True:
+        try:
+            return await Client.connect(**options)
+        except RuntimeError:
+            if asyncio.get_running_loop().time() > until:
+                raise
+        await asyncio.sleep(_AGAIN)
+
+
 async def connected(address: str | None, namespace: str | None, name: str) -> Client:
     """A client of the server, as worker `name`; what is None comes from Temporal's environment.
 
@@ -57,7 +72,7 @@ async def connected(address: str | None, namespace: str | None, name: str) -> Cl
     where = options["target_host"]
     try:
         async with asyncio.timeout(PATIENCE):
-            client = await Client.connect(**options, identity=name, runtime=_runtime())
+            client = await _connect({**options, "identity": name, "runtime": _runtime()})
             wanted = DescribeNamespaceRequest(namespace=client.namespace)
             await client.workflow_service.describe_namespace(wanted)
     except (RuntimeError, TimeoutError) as error:
