@@ -3,7 +3,7 @@
 The gate holds clew but for its upper floors (pyproject.toml), and a test takes twice as long under
 measurement, from its import on. So `make test-all` runs the tests of what stands above without it:
 what the gate holds has to be covered by tests of its own. Nor does it measure more than a few cases
-of a table, since all of them run nearly the same lines. `make coverage` measures everything.
+of a slow table, since all of them run nearly the same lines. `make coverage` measures everything.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ BESIDE: Final = frozenset({"test_agent_files.py", "test_extras.py", "test_wings.
 """Files of tests of clew's own rooms that stand elsewhere: agent files of other packages, wings."""
 
 CASES: Final = 8
-"""How many cases of a table are measured."""
+"""How many cases of a slow table are measured."""
 
 
 def of_layers(item: pytest.Item) -> bool:
@@ -43,10 +43,13 @@ def of_layers(item: pytest.Item) -> bool:
 
 
 def drawn(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests that are measured: of each table its first cases."""
+    """The tests that are measured: all quick ones, and of each slow table its first cases."""
     tables = defaultdict[str, dict[str, pytest.Item]](dict)
     for item in filter(of_layers, items):
-        tables[item.nodeid.partition("[")[0]][item.nodeid] = item
+        if item.get_closest_marker("slow") is None:
+            yield item
+        else:
+            tables[item.nodeid.partition("[")[0]][item.nodeid] = item
     for table in tables.values():
         yield from (table[name] for name in ranked(table)[:CASES])
 
