@@ -7,7 +7,17 @@ comes first: the id of a run may have slashes.
 from collections.abc import Iterable
 from typing import Final
 
-from clew_serve.api import agents, decisions, documents, entries, events, inbox, runs, steering
+from clew_serve.api import (
+    agents,
+    decisions,
+    documents,
+    entries,
+    events,
+    inbox,
+    prompts,
+    runs,
+    steering,
+)
 from clew_serve.endpoints import Endpoint, RouteTable
 from clew_serve.health import TEXT, live, metrics, ready
 from clew_serve.pages import PAGES
@@ -38,6 +48,11 @@ API: Final[tuple[Endpoint, ...]] = (
     Endpoint(
         method="GET", path=f"{_RUN}/events", role="look", handler=events.get,
         query=events.EventQuery, gives="text/event-stream", about="A run as it happens.",
+    ),
+    Endpoint(
+        method="GET", path=f"{_RUN}/prompt", role="look", handler=prompts.get,
+        query=prompts.PromptQuery, gives=prompts.SentPrompt,
+        about="The prompt of a step, and what was left out of it.",
     ),
     Endpoint(
         method="GET", path=f"{_RUN}/export", role="look", handler=entries.export,

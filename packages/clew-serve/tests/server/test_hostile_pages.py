@@ -21,6 +21,8 @@ from clew.interfaces import AnyEvent, Started, decode, encode
 from clew.stores import store_at
 from clew.testing import act
 from clew_serve import ServeConfig, application
+from clew_serve.api.prompts import SentPrompt
+from clew_serve.pages.prompt import drawn_prompt
 from tests.server.parsed_page import Element, Page, parsed
 from tests.server.site import ROOT, Letters, agent
 from tests.server.written_runs import write
@@ -121,7 +123,7 @@ def filled(kind: Any, text: str, depth: int = 0) -> Any:
         return filled(real[0], text, depth) if depth < DEEP else None
     if origin is tuple and ... not in arguments:
         return [filled(each, text, depth) for each in arguments]
-    if origin is tuple:
+    if origin in {tuple, list}:
         return [filled(arguments[0], text, depth)] if depth < DEEP else []
     if origin is dict:
         return {text: filled(arguments[1], text, depth)} if depth < DEEP else {}
@@ -176,7 +178,7 @@ def anyio_backend() -> str:
 
 
 async def pages(text: str) -> list[str]:
-    """The list of runs, and the page of one, with a text in every field."""
+    """The list of runs, the page of one and of a prompt, with a text in every field."""
     async with store_at("memory:") as store:
         await write(store, "hostile", events(text))
         config = ServeConfig(store=store, users=[ROOT])
@@ -186,7 +188,8 @@ async def pages(text: str) -> list[str]:
             async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
                 answers = [await http.get(it, headers=headers) for it in ("/", "/runs/hostile")]
     assert [it.status_code for it in answers] == [200, 200], text[:100]
-    return [it.text for it in answers]
+    sent = msgspec.convert(filled(SentPrompt, text), SentPrompt)
+    return [*(it.text for it in answers), drawn_prompt(sent)]
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ async def info_of(inquiry: Inquiry) -> RunInfo:
 
 def agent_for(service: Service, record: Trajectory) -> ServedAgent:
     """The agent that goes on with a run. Raises `RefusedError` where it is not served."""
-    if (served := _agent_of(service, record)) is None:
+    if (served := served_for(service, record)) is None:
         raise RefusedError(
             409, "agent_not_served", f"the agent of run {record.run_id} is not served here",
             "name it when the server is started, or go on where it is",
@@ -43,7 +43,8 @@ def agent_for(service: Service, record: Trajectory) -> ServedAgent:
     return served
 
 
-def _agent_of(service: Service, record: Trajectory) -> ServedAgent | None:
+def served_for(service: Service, record: Trajectory) -> ServedAgent | None:
+    """The agent that goes on with a run, or None where it is not served here."""
     return agent_of(record, service.agents, accept_change=service.config.accept_change)
 
 
@@ -74,7 +75,7 @@ async def go_on(service: Service, record: Trajectory) -> None:
     """
     if (root := await root_of(service.store, record)) != record.run_id:
         record = await read(root, store=service.store)
-    served = _agent_of(service, record)
+    served = served_for(service, record)
     if queue_of(record) or served is None or not service.work.works:
         return
     try:
