@@ -1,4 +1,4 @@
-"""A record of 10,000 entries: its page has the first of them, and asks the store no more for it."""
+"""A record of 10,000 entries: its page has the first of them, and reads no more of the store."""
 
 from collections import Counter
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from clew.interfaces import Line, Store
-from clew.stores import store_at
+from clew import MemoryStore
+from clew.interfaces import Line
 from clew_serve import ServeConfig, application
 from clew_serve.pages.run import SCREEN
 from tests.server.parsed_page import parsed
@@ -18,17 +18,24 @@ ENTRIES = 10_000
 
 
 class Counting:
-    """A store that counts what it is asked for, and gives all else from another."""
+    """A store that counts what it is asked for, and the bytes of lines that it gives."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: MemoryStore) -> None:
         self.store, self.asked = store, Counter[str]()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        self.asked["read"] += 1
-        return await self.store.read(run_id, after)
+        return self._counted("read", await self.store.read(run_id, after))
+
+    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        return self._counted("page", await self.store.read_page(run_id, after, limit))
+
+    def _counted(self, what: str, lines: list[Line]) -> list[Line]:
+        self.asked[what] += 1
+        self.asked["bytes"] += sum(len(line.body) for line in lines)
+        return lines
 
     async def blob(self, digest: str) -> bytes:
         self.asked["blob"] += 1
@@ -43,7 +50,7 @@ def anyio_backend() -> str:
 
 @pytest.mark.slow
 async def test_a_page_of_a_long_run_is_as_large_as_that_of_a_short_one_and_asks_as_often() -> None:
-    async with store_at("memory:") as kept:
+    async with MemoryStore() as kept:
         store: Any = Counting(kept)
         for name, count in (("short", SCREEN), ("long", ENTRIES)):
             thoughts = [thought("t" * 10_000) for _ in range(count - 1)]
@@ -57,10 +64,15 @@ async def test_a_page_of_a_long_run_is_as_large_as_that_of_a_short_one_and_asks_
                 for name in ("short", "long"):
                     store.asked = Counter[str]()
                     answer = await http.get(f"/runs/{name}", headers=headers)
-                    sizes[name], asked[name] = len(answer.content), store.asked.copy()
+                    sizes[name] = len(answer.content)
                     assert len(parsed(answer.text).having("entry")) == SCREEN
+                    more = await http.get(f"/runs/{name}/more?after=9", headers=headers)
+                    assert more.status_code == 200
+                    asked[name] = store.asked.copy()
                 last = await http.get(f"/runs/long?after={ENTRIES - 5}", headers=headers)
-    assert asked["long"] == asked["short"]
+    assert asked["long"].keys() == asked["short"].keys() == {"page", "bytes"}
+    assert asked["long"]["page"] == asked["short"]["page"] == 2
+    assert asked["long"]["bytes"] <= 2 * SCREEN * 21_000
     assert sizes["long"] < sizes["short"] + 1_000
     assert sizes["long"] < 600_000
     assert len(parsed(last.text).having("entry")) == 5

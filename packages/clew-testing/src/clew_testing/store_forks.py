@@ -1,8 +1,9 @@
-"""What every store must do about forks: a part of the contract."""
+"""What every store must do about forks, and pages of their lines: a part of the contract."""
 
 from typing import Final
 
 from clew.interfaces import Base
+from clew.stores import Pages, RunNotFoundError
 from clew_testing.expect import expect
 from clew_testing.store_lines import Check, Make, append, bodies, refused, text_of, texts
 
@@ -85,9 +86,35 @@ async def a_fork_is_seen_once_it_has_a_line(make: Make) -> None:
     await store.close()
 
 
+async def a_page_has_the_first_lines_of_what_is_read(make: Make) -> None:
+    """A store that reads pages (`clew.stores.Pages`) gives in each what `read` begins with."""
+    store = await make()
+    if not isinstance(store, Pages):
+        await store.close()
+        return
+    await store.append(append("base", await store.create("base"), *range(1, 6)))
+    await store.append(append("fork", await store.create("fork", Base("base", 3)), 4, 5, 6))
+    await store.append(append("base", 1, 6, 7))
+    await store.append(append("again", await store.create("again", Base("fork", 5)), 6, 7))
+    await store.append(append("early", await store.create("early", Base("again", 2)), 3))
+    await store.create("unbegun", Base("fork", 5))
+    await store.create("empty")
+    for run_id in ("base", "fork", "again", "early", "unbegun", "empty"):
+        for after in range(-1, 9):
+            lines = await store.read(run_id, after)
+            for limit in (-1, *range(9), 1_000):
+                told = await store.read_page(run_id, after, limit)
+                what = f"{limit} lines of {run_id!r} after {after}"
+                expect(told, lines[: max(limit, 0)], what)
+    for limit in (0, 1):
+        await refused(store.read_page("nobody", 0, limit), "a page of a run", RunNotFoundError)
+    await store.close()
+
+
 FORKS: Final[tuple[Check, ...]] = (
     a_fork_shares_the_lines_of_its_base,
     forks_of_forks_resolve,
     a_base_must_have_the_line,
     a_fork_is_seen_once_it_has_a_line,
+    a_page_has_the_first_lines_of_what_is_read,
 )

@@ -82,6 +82,21 @@ _READ: Final = """
     SELECT seq, at, epoch, body, hash FROM part
     LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
     ORDER BY seq"""
+# The first of these lines: of each run that wrote some, no more are looked at.
+_PAGE_OF_LINES: Final = """
+    WITH RECURSIVE part (number, base, shared, upto) AS (
+        SELECT number, base, shared, head FROM runs WHERE run_id = %(run_id)s
+        UNION ALL
+        SELECT runs.number, runs.base, runs.shared, part.shared
+        FROM part JOIN runs ON runs.number = part.base
+        WHERE part.shared > %(after)s AND part.upto > part.shared
+    )
+    SELECT seq, at, epoch, body, hash FROM part LEFT JOIN LATERAL (
+        SELECT * FROM entries
+        WHERE entries.number = part.number AND seq > %(after)s AND seq <= upto
+        ORDER BY seq LIMIT %(limit)s
+    ) AS line ON true
+    ORDER BY seq LIMIT greatest(%(limit)s, 1)"""
 # The lines of a run that stand in its own rows, and in those of the runs whose lines it shares.
 _PARTS: Final = """
     WITH RECURSIVE part (number, base, shared, upto) AS (
@@ -237,11 +252,11 @@ class PostgresStore:
         return await self._at().commits.append(append)
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        params = {"run_id": run_id, "after": max(after, 0)}
-        rows = await self._at().link.ask(_READ, params)
-        if not rows:
-            raise unknown_run(run_id)
-        return [Line(*row) for row in rows if row[0] is not None]
+        return await self._lines(_READ, run_id, {"after": max(after, 0)})
+
+    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        params = {"after": max(after, 0), "limit": max(limit, 0)}
+        return await self._lines(_PAGE_OF_LINES, run_id, params)
 
     async def blob(self, digest: str) -> bytes:
         rows = await self._at().link.ask("SELECT body FROM blobs WHERE digest = %s", (digest,))
@@ -347,6 +362,14 @@ class PostgresStore:
             await opened.commits.close()
             await opened.claims.close()
             await opened.link.close()
+
+    async def _lines(
+        self, query: LiteralString, run_id: str, params: Mapping[str, int]
+    ) -> list[Line]:
+        rows = await self._at().link.ask(query, {"run_id": run_id, **params})
+        if not rows:
+            raise unknown_run(run_id)
+        return [Line(*row) for row in rows if row[0] is not None]
 
     async def _listed(
         self, query: LiteralString, params: Mapping[str, Any] | None = None

@@ -93,11 +93,18 @@ async def catch_up(trajectory: Trajectory, store: Store) -> None:
 
 
 async def stored(
-    store: Store, run_id: str, after: int, before: bytes | None, limit: int | None = None
+    store: Store,
+    run_id: str,
+    after: int,
+    before: bytes | None,
+    lines: Sequence[Line] | None = None,
 ) -> list[Entry]:
-    """The stored entries over `after`; `before` is the hash of that one, None: unknown."""
+    """The stored entries over `after`; `before` is the hash of that one, None: unknown.
+
+    `lines` are theirs, if they were read before.
+    """
     entries: list[Entry] = []
-    for line in (await store.read(run_id, after))[:limit]:
+    for line in await store.read(run_id, after) if lines is None else lines:
         if before is not None and not _follows(line, before):
             message = f"run {run_id}: entry {line.seq} was changed after it was written"
             raise StoreDamagedError(message)

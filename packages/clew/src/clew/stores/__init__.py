@@ -11,7 +11,7 @@ import anyio
 
 from clew.core.interfaces import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
-from clew.stores.interface import Deletes, Locks, Notifies, Owns, Recovers
+from clew.stores.interface import Deletes, Locks, Notifies, Owns, Pages, Recovers
 from clew.stores.refusals import failed
 from clew.stores.user_store import guarded
 from clew.support.arguments import NONE, check_argument
@@ -36,6 +36,7 @@ __all__ = [
     "Locks",
     "Notifies",
     "Owns",
+    "Pages",
     "Recovers",
     "RunBusyError",
     "RunExistsError",

@@ -56,6 +56,15 @@ class Notifies(Protocol, metaclass=Structural):
 
 
 @runtime_checkable
+class Pages(Protocol, metaclass=Structural):
+    """A store that reads a few lines of a run without all that follow them."""
+
+    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        """The first `limit` of the lines that `Store.read` gives."""
+        ...
+
+
+@runtime_checkable
 class Selects(Protocol, metaclass=Structural):
     """A store that finds runs by labels, owner or id without a look at all runs."""
 

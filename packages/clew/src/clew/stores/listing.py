@@ -15,6 +15,7 @@ from clew.core.interfaces import Append, RunInfo, Store
 from clew.core.journal import stored
 from clew.stores.interface import Selects
 from clew.stores.labels import Selection, digests_of
+from clew.stores.pages import read_page
 
 __all__ = [
     "Selection",
@@ -145,12 +146,14 @@ async def runs_with(
 
 
 async def entries_after(store: Store, run_id: str, after: int, limit: int) -> list[Entry]:
-    """The entries of a run behind number `after`, at most `limit`, read without all the others.
+    """The entries of a run behind number `after`, at most `limit`, read without all the others
+    where the store can do that (`clew.stores.Pages`).
 
     To `clew.read` a run takes its record with all contents, which a page of a long one needs not.
     Whose run it is, is not asked: `runs_with` finds those of an owner. Raises `StoreError`.
     """
-    return await stored(store, run_id, after, None, limit)
+    lines = await read_page(store, run_id, after, limit)
+    return await stored(store, run_id, after, None, lines)
 
 
 def matching(ids: Iterable[str], part: str, limit: int) -> list[str]:

@@ -88,6 +88,9 @@ class MemoryStore:
             lines, start = run.lines[: start - run.shared] + lines, run.shared
         return lines[max(after - start, 0) :]
 
+    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        return (await self.read(run_id, after))[: max(limit, 0)]
+
     async def blob(self, digest: str) -> bytes:
         if digest not in self._blobs:
             raise missing_blob(digest)

@@ -19,7 +19,7 @@ _GIVES: Final[Mapping[str, tuple[Any, str]]] = {
     **dict.fromkeys(("append", "claim"), (bool, "True or False")),
     **dict.fromkeys(("post", "close", "forget", "release", "adopt"), (None, "nothing")),
     "blob": (bytes, "bytes"),
-    "read": (list[Line], "a list of clew.interfaces.Line"),
+    **dict.fromkeys(("read", "read_page"), (list[Line], "a list of clew.interfaces.Line")),
     "inbox": (list[tuple[Any, Any]], "a list of pairs, an id and a body"),
     **dict.fromkeys(
         ("runs", "select", "due"), (list[RunInfo], "a list of clew.interfaces.RunInfo")

@@ -83,7 +83,7 @@ _NEXT: Final = """
         AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.number = runs.number)"""
 _READ: Final = """
     SELECT key, at, epoch, body, hash FROM entries
-    WHERE key > ? AND key <= ? ORDER BY key"""
+    WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"""
 # One row of nothing for a run whose inbox is empty.
 _INBOX: Final = """
     SELECT inbox.id, inbox.body, mark FROM runs LEFT JOIN inbox USING (number)
@@ -245,6 +245,9 @@ class SqliteStore:
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         return self._run_alone(partial(self._lines, run_id, max(after, 0)))
+
+    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        return self._run_alone(partial(self._page, run_id, max(after, 0), max(limit, 0)))
 
     async def blob(self, digest: str) -> bytes:
         def body() -> bytes:
@@ -462,10 +465,22 @@ class SqliteStore:
             lines = self._part(number, after, upto) + lines
         return lines
 
-    def _part(self, number: int, after: int, upto: int) -> list[Line]:
-        """Lines that a run wrote itself."""
+    def _page(self, run_id: str, after: int, limit: int) -> list[Line]:
+        """The first of these lines: what a run shares comes before its own."""
+        number, _, head = self._position(run_id)
+        parts = [(number, LAST)]
+        while (fork := self._fork(number)) is not None and head > fork[1] > after:
+            number, upto, _ = fork
+            parts.append((number, upto))
+        lines = list[Line]()
+        for wrote, upto in reversed(parts):
+            lines += self._part(wrote, after, upto, limit - len(lines))
+        return lines
+
+    def _part(self, number: int, after: int, upto: int, limit: int = -1) -> list[Line]:
+        """Lines that a run wrote itself; all with a limit below 0."""
         start = number << 32
-        rows = self._connection.execute(_READ, (start + after, start + upto))
+        rows = self._connection.execute(_READ, (start + after, start + upto, limit))
         return [line_of(*row) for row in rows]
 
     def _run_alone(self, work: Callable[[], T]) -> T:
