@@ -8,7 +8,7 @@ import anyio
 import click
 
 from clew.agent_files import agent_named, read_agent_file
-from clew.cli.options import DEBUG, STORE
+from clew.cli.commands import debug_option, store_option
 from clew_acp.server import serve
 from clew_acp.transport import own_stdio
 
@@ -30,8 +30,8 @@ and leave the run open. Exit codes: 0, 2 usage.
 @click.option(
     "--accept-change", is_flag=True, help="Go on with sessions though AGENT has changed since."
 )
-@STORE
-@DEBUG
+@store_option
+@debug_option
 def acp(agent: str, store: str | None, *, accept_change: bool) -> int:
     """Let an editor drive an agent (Agent Client Protocol).
 

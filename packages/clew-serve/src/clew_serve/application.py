@@ -17,7 +17,7 @@ from clew_serve.service import Service, open_service
 def gate(service: Service, users: Sequence[User], further: Iterable[Endpoint] = ()) -> ASGIApp:
     """The application of a service that is open, for these users."""
     config = service.config
-    local = loopback_names(config.host) if config.is_local else ()
+    local = loopback_names(config.host) if config.address.is_local else ()
     return Gate(
         service,
         route_table(further),

@@ -8,14 +8,17 @@ from typing import Any, Final
 import anyio
 import click
 
-from clew.cli.errors import ANSWERED, INTERRUPTED
-from clew.cli.options import AT_ONCE, DEBUG, QUEUE, STORE
-from clew.cli.safe_text import inert, say
-from clew.cli.store_option import existing, shared_location
-from clew.cli.worker import store_of
-from clew.cli.worker_signals import finish_on_signals
-from clew.support.short_text import one_line
-from clew.workers import WorkerEvent
+from clew.cli.commands import (
+    at_once_option,
+    debug_option,
+    existing_store,
+    queue_option,
+    say,
+    serve_until_signal,
+    shared_store,
+    store_option,
+)
+from clew.workers import OnWorkerEvent
 
 EPILOG: Final = """\b
 Examples:
@@ -83,10 +86,10 @@ finish its step; a second Ctrl-C stops at once. Exit codes: 0, 2 usage,
     is_flag=True,
     help="Continue runs of an earlier form of an agent with that which is nearest.",
 )
-@QUEUE
-@AT_ONCE
-@STORE
-@DEBUG
+@queue_option
+@at_once_option
+@store_option
+@debug_option
 def serve(
     agents: tuple[str, ...],
     store: str | None,
@@ -101,7 +104,7 @@ def serve(
     """
     package = importlib.import_module("clew_serve")  # the server is dear to import
     served = importlib.import_module("clew_serve.agents").names_of(agents)
-    location = shared_location(store or store_of(served.values()))
+    location = shared_store(store, served.values())
     users = package.read_users(Path(token_file)) if token_file else ()
     config = package.ServeConfig(
         store=location, agents=served, users=users, work=not no_work, **settings
@@ -111,24 +114,14 @@ def serve(
 
 async def _serve(serve_it: Any, config: Any, location: str) -> int:
     if not config.agents or config.read_only:  # what only shows runs makes no store
-        async with existing(location):
+        async with existing_store(location):
             pass
-    working = set[str]()
 
     def on_ready(link: str) -> None:
         what = ", ".join(config.agents) or "the runs of the store"
         say(f"clew: serving {what}: {link}", err=True)
 
-    def on_event(event: WorkerEvent) -> None:
-        if event.what == "taken":
-            working.add(event.run_id)
-        else:
-            working.discard(event.run_id)
-        if event.what in {"failed", "refused", "lost"}:
-            text = one_line(inert(event.text))
-            say(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)
-
-    async def work(leaving: anyio.Event) -> None:
+    async def work(leaving: anyio.Event, on_event: OnWorkerEvent) -> None:
         await serve_it(config, leaving=leaving, on_ready=on_ready, on_event=on_event)
 
-    return ANSWERED if await finish_on_signals(work, working) else INTERRUPTED
+    return await serve_until_signal(work)

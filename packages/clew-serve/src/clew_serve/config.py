@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Any
 
 from clew import Agent, ConfigError
 from clew.stores import Where
+from clew.support.http_address import HttpAddress
 from clew.support.settings import check_fields
 from clew.workers import QUEUE
 from clew_serve.access.roles import Role
@@ -83,13 +83,12 @@ class ServeConfig:
         for name in ("at_once", "max_body", "max_connections"):
             if (number := getattr(self, name)) < 1:
                 raise ConfigError(f"{name} is {number}: give 1 or more", field=name)
-        if self.port > 65_535:
-            raise ConfigError(f"the port {self.port} is none: give 0 to 65535", field="port")
+        address = self.address
         if not self.queue:
             raise ConfigError("the queue has no name: leave it out for the usual one")
         for agent in self.agents:
             check_name(agent)
-        if not self.is_local and not self.allowed_hosts:
+        if not address.is_local and not self.allowed_hosts:
             message = (
                 f"others reach {self.host or 'every address'}: say by which names they do, "
                 "with allowed_hosts (--allow-host NAME)"
@@ -99,12 +98,9 @@ class ServeConfig:
             raise ConfigError("a user without a token cannot ask: give each a token", field="users")
 
     @property
-    def is_local(self) -> bool:
-        """Whether only this machine can reach the server."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+    def address(self) -> HttpAddress:
+        """Where to listen."""
+        return HttpAddress(self.host, self.port)
 
     @property
     def works(self) -> bool:

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from clew import ConfigError
 from clew.concurrency.tasks import one_error
 from clew.workers import OnWorkerEvent
 from clew_serve.access.gate import TOKEN
@@ -105,10 +104,10 @@ async def serve(
     """
     leaving = leaving or anyio.Event()
     users: Sequence[User] = config.users or (User(token=new_token()),)
-    with listening_at(config) as bound:
-        port: int = bound.getsockname()[1]
-        async with open_service(replace(config, port=port), leaving, on_event) as service:
-            address = f"http://{_in_address(config.host)}:{port}/"
+    bound, there = config.address.bind(_BACKLOG)
+    with bound:
+        async with open_service(replace(config, port=there.port), leaving, on_event) as service:
+            address = f"http://{there.in_url}:{there.port}/"
             link = address if config.users else f"{address}?{TOKEN}={users[0].token}"
 
             def ready() -> None:
@@ -140,31 +139,6 @@ async def _serve(
             group.start_soon(_leave, web, leaving)
             await web.serve(sockets=[bound])
             group.cancel_scope.cancel()
-
-
-@contextmanager
-def listening_at(config: ServeConfig) -> Generator[socket.socket]:
-    """A socket that listens at the address. Raises `ConfigError`.
-
-    What is accepted there sends at once: else a short response waits 40 ms for the next one's head.
-    """
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    try:
-        bound = socket.create_server((config.host, config.port), family=family, backlog=_BACKLOG)
-    except (OSError, UnicodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = (
-            f"cannot listen at {_in_address(config.host)}:{config.port}: {why}; "
-            "another --port may be free, and --port 0 takes one that is"
-        )
-        raise ConfigError(message) from error
-    with bound:
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio leaves this to us
-        yield bound
-
-
-def _in_address(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 async def _leave(web: uvicorn.Server, leaving: anyio.Event) -> None:

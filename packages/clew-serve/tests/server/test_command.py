@@ -10,7 +10,6 @@ import pytest
 
 from clew import ConfigError
 from clew_serve import ServeConfig, User, read_users
-from clew_serve.listening import listening_at
 from tests.cli.shell import begin, clew, until_told
 from tests.patience import PATIENCE
 
@@ -74,16 +73,6 @@ def test_a_port_in_use_is_one_line() -> None:
         done = clew("serve", "greeting:greeter", "--port", port, "--store", "runs.sqlite")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"cannot listen at 127.0.0.1:{port}: " in done.err
-
-
-def test_what_is_accepted_sends_at_once() -> None:
-    """Else a short response waits for the client's acknowledgement of its head: 40 ms each."""
-    with (
-        listening_at(ServeConfig(port=0)) as bound,
-        socket.create_connection(bound.getsockname()),
-        bound.accept()[0] as accepted,
-    ):
-        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_token_file_has_users() -> None:

@@ -2,21 +2,22 @@
 
 import importlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
 import click
 
 from clew import ConfigError, __version__
-from clew.cli.errors import ANSWERED, INTERRUPTED
-from clew.cli.options import AT_ONCE, DEBUG, STORE
-from clew.cli.safe_text import inert, say
-from clew.cli.store_option import shared_location
-from clew.cli.worker import store_of
-from clew.cli.worker_signals import finish_on_signals
-from clew.support.short_text import one_line
-from clew.workers import WorkerEvent
+from clew.cli.commands import (
+    at_once_option,
+    debug_option,
+    say,
+    serve_until_signal,
+    shared_store,
+    store_option,
+)
+from clew.workers import OnWorkerEvent
 
 EPILOG = """\b
 Examples:
@@ -52,7 +53,7 @@ second Ctrl-C stops at once. Exit codes: 0, 2 usage, 130 stopped at once.
 @click.option(
     "--queue", metavar="NAME", default="mcp", show_default=True, help="The queue of its runs."
 )
-@AT_ONCE
+@at_once_option
 @click.option(
     "--max-question",
     metavar="N",
@@ -66,8 +67,8 @@ second Ctrl-C stops at once. Exit codes: 0, 2 usage, 130 stopped at once.
     is_flag=True,
     help="Questions are a person's own words. Without it, they may be a model's: untrusted.",
 )
-@STORE
-@DEBUG
+@store_option
+@debug_option
 def serve_mcp(
     agents: tuple[str, ...],
     http: str | None,
@@ -92,7 +93,7 @@ def serve_mcp(
         message = "give --token-env or --no-token, not both."
         raise click.UsageError(message)
     files = [agent.rpartition("=")[2] for agent in agents]
-    location = shared_location(store or store_of(files))
+    location = shared_store(store, files)
     serving = Serving(
         agents, location, queue, at_once, max_question, http, hosts,
         trust_questions,
@@ -123,14 +124,14 @@ class Serving:
     http: str | None
     hosts: tuple[str, ...]
     trusted: bool = False
-    working: set[str] = field(default_factory=set[str])
 
     async def serve(self, token: str | None) -> int:
         """Serve until the client disconnects or a signal arrives; the exit code."""
-        served = await finish_on_signals(partial(self._serve, token), self.working)
-        return ANSWERED if served else INTERRUPTED
+        return await serve_until_signal(partial(self._serve, token))
 
-    async def _serve(self, token: str | None, leaving: anyio.Event) -> None:
+    async def _serve(
+        self, token: str | None, leaving: anyio.Event, on_event: OnWorkerEvent
+    ) -> None:
         mcp = importlib.import_module("clew_mcp.serve")  # the SDK is dear to import
         address = None if self.http is None else mcp.HttpAddress.parse(self.http)
         made = mcp.server(
@@ -140,7 +141,7 @@ class Serving:
             at_once=self.at_once,
             longest=self.longest,
             version=__version__,
-            on_event=self.on_worker_event,
+            on_event=on_event,
             leaving=leaving,
         )
         if address is None:
@@ -157,13 +158,3 @@ class Serving:
             made, address, token=secret if token != "" else None,
             hosts=self.hosts, leaving=leaving, on_ready=on_ready,
         )  # fmt: skip
-
-    def on_worker_event(self, event: WorkerEvent) -> None:
-        """Print failures of the worker to stderr, as `clew worker` does."""
-        if event.what == "taken":
-            self.working.add(event.run_id)
-        else:
-            self.working.discard(event.run_id)
-        if event.what in {"failed", "refused", "lost"}:
-            text = one_line(inert(event.text))
-            say(f"clew: run {inert(event.run_id)} {event.what}: {text}", err=True)

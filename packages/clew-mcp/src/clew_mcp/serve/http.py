@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from typing import Any, Final
 
 import anyio
@@ -26,6 +25,7 @@ from typing_extensions import override
 
 from clew import ConfigError
 from clew.concurrency.tasks import one_error
+from clew.support.http_address import HttpAddress
 from clew.support.settings import check_fields
 
 LOG: Final = logging.getLogger("clew")
@@ -34,54 +34,6 @@ PATH: Final = "/mcp"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _GRACE: Final = 2
 """Seconds that open connections have at the end; streams would stay open for ever."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpAddress:
-    """Where to listen; port 0 means any free port."""
-
-    host: str
-    port: int
-
-    def __post_init__(self) -> None:
-        """Raise `ConfigError` for a value of another type."""
-        check_fields(self)
-
-    @classmethod
-    def parse(cls, address: str) -> "HttpAddress":
-        """Read `HOST:PORT`, `:PORT`, `HOST` or `[::1]:PORT`. Raises `ConfigError`."""
-        host, colon, port = address.rpartition(":")
-        if not colon or "]" in port:
-            host, port = address, "8765"
-        host = host.strip("[]") or "127.0.0.1"
-        if not port.isdecimal() or int(port) > 65_535:
-            message = f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:8765"
-            raise ConfigError(message)
-        return cls(host, int(port))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
-
-    @property
-    def in_url(self) -> str:
-        """The host as a URL has it."""
-        return f"[{self.host}]" if ":" in self.host else self.host
-
-    def bind(self) -> "tuple[socket.socket, HttpAddress]":
-        """A socket that listens there, and the address it has. Raises `ConfigError`."""
-        try:
-            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-            bound = socket.create_server((self.host, self.port), family=family, backlog=100)
-        except OSError as error:
-            message = f"cannot listen at {self.in_url}:{self.port}: {error.strerror or error}"
-            raise ConfigError(message) from error
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio leaves this to us
-        return bound, HttpAddress(self.host, bound.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)

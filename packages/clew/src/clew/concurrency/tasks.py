@@ -21,6 +21,8 @@ import anyio
 from clew.concurrency.threads import THREADS, Tell
 from clew.concurrency.uncut import Uncut
 
+__all__ = ["one_error"]
+
 
 class TaskResult(NamedTuple):
     """How work ended: with a value or an error, before its deadline or not.

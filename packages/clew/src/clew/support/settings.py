@@ -11,6 +11,8 @@ from clew.support.errors import ConfigError
 from clew.support.json_arguments import unfit
 from clew.support.nearest_name import did_you_mean
 
+__all__ = ["check_fields"]
+
 _NOUNS: Final[dict[Any, str]] = {
     bool: "True or False",
     int: "a whole number",
