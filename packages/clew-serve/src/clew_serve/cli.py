@@ -1,7 +1,9 @@
-"""`clew serve`: runs in a browser, and for programs."""
+"""`clew serve` and `clew view`: runs in a browser, and for programs."""
 
 import importlib
-from functools import partial
+import threading
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -109,19 +111,61 @@ def serve(
     config = package.ServeConfig(
         store=location, agents=served, users=users, work=not no_work, **settings
     )
-    return anyio.run(partial(_serve, package.serve, config, location))
-
-
-async def _serve(serve_it: Any, config: Any, location: str) -> int:
-    if not config.agents or config.read_only:  # what only shows runs makes no store
-        async with existing_store(location):
-            pass
 
     def on_ready(link: str) -> None:
         what = ", ".join(config.agents) or "the runs of the store"
         say(f"clew: serving {what}: {link}", err=True)
 
+    return anyio.run(_serve, package.serve, config, location, on_ready)
+
+
+async def _serve(serve_it: Any, config: Any, location: str, on_ready: Callable[[str], None]) -> int:
+    if not config.agents or config.read_only:  # what only shows runs makes no store
+        async with existing_store(location):
+            pass
+
     async def work(leaving: anyio.Event, on_event: OnWorkerEvent) -> None:
         await serve_it(config, leaving=leaving, on_ready=on_ready, on_event=on_event)
 
     return await serve_until_signal(work)
+
+
+VIEW_EPILOG: Final = """\b
+Examples:
+  clew view
+  clew view runs.sqlite
+  clew view --no-browser --port 8723
+
+\b
+Nobody can change anything there, and whoever has the link that it prints can
+see everything. It is for this machine alone: `clew serve --read-only` is for
+others. Ctrl-C ends it. Exit codes: 0, 2 usage, 5 store.
+"""
+
+
+@click.command("view", epilog=VIEW_EPILOG)
+@click.argument("location", metavar="[STORE]", required=False)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="The port.  [default: any that is free]",
+)
+@click.option("--no-browser", is_flag=True, help="Only print the link, and open no browser.")
+@store_option
+@debug_option
+def view(location: str | None, store: str | None, port: int, *, no_browser: bool) -> int:
+    """Look at the runs of STORE in a browser."""
+    if location is not None and (store or not location):
+        raise click.UsageError("name one store: `clew view STORE`, or with --store.")
+    package = importlib.import_module("clew_serve")
+    shared = shared_store(location or store)
+    config = package.ServeConfig(store=shared, port=port, read_only=True)
+
+    def on_ready(link: str) -> None:
+        say(link)
+        if not no_browser:  # one in a terminal ends when it is left
+            threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+    return anyio.run(_serve, package.serve, config, shared, on_ready)

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from clew import ConfigError
+from clew import ConfigError, SqliteStore
 from clew_serve import ServeConfig, User, read_users
-from tests.cli.shell import begin, clew, until_told
+from tests.cli.shell import begin, clew, until, until_told
 from tests.patience import PATIENCE
 
 AGENT = """
@@ -48,6 +48,62 @@ def test_a_run_that_cannot_go_on_is_told_in_a_line_and_the_server_goes_on() -> N
     assert process.wait(PATIENCE) == 0
 
 
+BROWSER = """#!/bin/sh
+echo "$1" > "$HOME/opened.tmp" && mv "$HOME/opened.tmp" "$HOME/opened"
+"""
+
+
+@pytest.mark.parametrize("more", [["runs.sqlite"], ["--store", "runs.sqlite", "--no-browser"]])
+def test_view_opens_the_browser_on_a_server_that_only_shows(
+    more: list[str], tmp_path: Path
+) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(BROWSER)
+    browser.chmod(0o755)
+    assert clew("ask", "17 * 23?", "--model", "offline", "--store", "runs.sqlite").code == 0
+    env = {"BROWSER": f"{browser} %s", "HOME": str(tmp_path)}
+    process = begin("view", *more, **env)
+    until_told(process, "\n", 1)
+    link = process.trajectory(1).strip()
+    url, token = link.split("?token=")
+    if "--no-browser" not in more:
+        until(str(tmp_path / "opened"), process)
+        assert (tmp_path / "opened").read_text().strip() == link
+    signed = {"authorization": f"Bearer {token}"}
+    assert url.startswith("http://127.0.0.1:")
+    assert len(token) > 40
+    page = httpx2.get(url, headers=signed, timeout=PATIENCE)
+    assert "17 * 23?" in page.text
+    (run,) = httpx2.get(f"{url}api/runs", headers=signed, timeout=PATIENCE).json()["runs"]
+    ending = f"{url}api/runs/{run['run_id']}/cancel"
+    assert httpx2.post(ending, json={}, headers=signed, timeout=PATIENCE).status_code == 403
+    assert httpx2.get(url, timeout=PATIENCE).status_code == 401
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out, err) == (0, f"{link}\n", "")
+    assert (tmp_path / "opened").exists() == ("--no-browser" not in more)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["no-such.sqlite"], 2, "there are no runs yet"),
+        ([""], 2, "name one store"),
+        (["a.sqlite", "--store", "b.sqlite"], 2, "name one store"),
+        (["memory:"], 2, "store in memory"),
+        (["."], 5, "is no store"),
+        (["runs.sqlite", "--port", "99999"], 2, "--port"),
+    ],
+)
+def test_what_is_in_the_way_of_a_view_is_one_line(
+    arguments: list[str], code: int, words: str
+) -> None:
+    done = clew("view", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1)
+    assert words in done.err
+    assert [*Path().glob("*.sqlite")] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -68,11 +124,16 @@ def test_what_is_in_its_way_is_one_line(arguments: list[str], code: int, words: 
 
 def test_a_port_in_use_is_one_line() -> None:
     Path("greeting.py").write_text(AGENT)
+    SqliteStore("runs.sqlite")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = clew("serve", "greeting:greeter", "--port", port, "--store", "runs.sqlite")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert f"cannot listen at 127.0.0.1:{port}: " in done.err
+        each = [
+            clew("serve", "greeting:greeter", "--port", port, "--store", "runs.sqlite"),
+            clew("view", "runs.sqlite", "--port", port),
+        ]
+    for done in each:
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert f"cannot listen at 127.0.0.1:{port}: " in done.err
 
 
 def test_a_token_file_has_users() -> None:

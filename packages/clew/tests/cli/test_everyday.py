@@ -17,7 +17,7 @@ from tests.cli.shell import RUN_ID, clew, environment, until
 from tests.otel.collector import collector
 from tests.patience import PATIENCE
 
-OF_PACKAGES = {"mcp", "eval", "serve", "acp"}
+OF_PACKAGES = {"mcp", "eval", "serve", "view", "acp"}
 """The commands of other packages that the overview names."""
 
 KEY = "sk-very-secret-0123456789"

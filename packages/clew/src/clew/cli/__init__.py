@@ -49,6 +49,7 @@ COMMANDS: Final[dict[str, tuple[CommandEntry, ...]]] = {
         CommandEntry("submit", "Leave a question to a worker."),
         CommandEntry("worker", "Execute submitted runs."),
         CommandEntry("serve", "Serve agents and their runs over HTTP.", package="clew-serve"),
+        CommandEntry("view", "Look at runs in a browser.", package="clew-serve"),
         CommandEntry("acp", "Let an editor drive an agent.", package="clew-acp"),
     ),
     "Manage": (
