@@ -20,8 +20,8 @@ import anyio
 from benchmarks.public import Row, missing, rows
 from clew import Agent, Instructions, Limits, ModelSettings, SqliteStore, read, run
 from clew.agent.read_result import result
-from clew.core.events import encode
-from clew.core.interfaces import Store
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.models.resolve import resolve
 
 KEPT: Final = Path(__file__).parent / "claim-judge.json"

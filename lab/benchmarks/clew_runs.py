@@ -42,8 +42,11 @@ from benchmarks.script import (
     proof_in,
     thought,
 )
-from clew.core.events import Effect, RawCall, Reply, Usage, encode
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.codes import Effect
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.models.http.endpoint import Endpoint
 from clew.models.resolve import resolve

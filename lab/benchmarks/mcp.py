@@ -23,7 +23,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from benchmarks.processes import ROOT, environment
 from clew import Agent, Limits, MemoryStore, Tool, read, run, tool
-from clew.core.interfaces import CALL, CallContext
+from clew.core.call_context import CALL, CallContext
 from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, acts, finish

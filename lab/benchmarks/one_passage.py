@@ -1,18 +1,10 @@
 """The record of a run that was asked a question and found one passage, for measuring the audit."""
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Entry,
-    Evidence,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Thought,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Evidence, Observation, Reply, text_parts
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Fingerprints, Started, Thought
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
 
 

@@ -19,8 +19,13 @@ from typing import Final, TypeAlias
 import anyio
 
 from clew import Agent, Limits, open_store, run, tool
-from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store, Tool
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
+from clew.core.tools import Tool
+from clew.core.values import Json, encode
 from clew_strategies import (
     EvaluatorOptimizer,
     Orchestrator,

@@ -18,8 +18,10 @@ from typing import Final
 import anyio
 
 from clew import Agent, run, tool
-from clew.core.events import Reply
-from clew.core.interfaces import OnText, Prompt, Store
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
 from clew.stores import open_store
 from clew.testing.models import ScriptedModel, act, say

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import clew
-from clew.core.events import Attempt, Observation
-from clew.core.interfaces import Store
+from clew.core.contents import Observation
+from clew.core.events import Attempt
 from clew.core.journal import chain, load
+from clew.core.stores import Store
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ClewError
 from durability import world

@@ -15,7 +15,7 @@ import msgspec
 import clew
 from clew import Agent, Limits, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
-from clew.core.interfaces import Append, Store
+from clew.core.stores import Append, Store
 from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, say
 from clew_code.programs import CodeLimits, run_code

@@ -12,8 +12,10 @@ import msgspec
 
 import clew
 from clew import Trajectory, open_store
-from clew.core.events import Attempt, Charged, Compacted, Observation, Rewound, encode
-from clew.core.interfaces import Append, Store
+from clew.core.contents import Observation
+from clew.core.events import Attempt, Charged, Compacted, Rewound
+from clew.core.stores import Append, Store
+from clew.core.values import encode
 from durability import long_run, world
 from durability.nursery import Nursery
 from durability.progress import tell

@@ -14,8 +14,11 @@ import clew
 from clew import Agent, Compaction, Context, Limits, Trajectory, tool
 from clew.agent.runner import has_begun
 from clew.context.summary import ASKED
-from clew.core.events import Reply, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.core.contents import Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
 from clew.testing.models import Move, ScriptedModel, act, acts, finish

@@ -19,7 +19,8 @@ import anyio
 
 from clew import Agent, RunContext, open_store, tool
 from clew.agent.runner import start
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.guards import Provenance
 from clew.retention import verify
 from clew.support.errors import ClewError

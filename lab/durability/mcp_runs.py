@@ -12,8 +12,9 @@ import msgspec
 import clew
 from clew import Agent, ClewError, Tool, Trajectory, open_store
 from clew.agent.runner import has_begun
-from clew.core.events import Attempt, Effect
-from clew.core.interfaces import Append, Store
+from clew.core.codes import Effect
+from clew.core.events import Attempt
+from clew.core.stores import Append, Store
 from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing.models import ScriptedModel, act, finish

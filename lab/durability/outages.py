@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from clew import Agent
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from durability import world
 from durability.audit import Audit, audit
 from durability.nursery import Nursery

@@ -18,10 +18,13 @@ import msgspec
 from clew import Agent, open_store, tool, workers
 from clew.agent.broken_runs import MAX_FAILURES, is_set_aside
 from clew.agent.runner import start
-from clew.core.events import Reply, Verdict
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.core.contents import Reply
 from clew.core.journal import load
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish
 from durability.nursery import Nursery

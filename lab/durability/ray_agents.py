@@ -7,8 +7,9 @@ from typing import Final
 import anyio
 
 import clew
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.testing.models import ScriptedModel, act, finish, position
 from durability import world
 

@@ -13,7 +13,7 @@ import anyio
 
 import clew
 from clew import open_store
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.interface import Deletes
 from clew.workers import WorkerConfig, WorkerEvent, work
 from durability import world

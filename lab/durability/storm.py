@@ -16,7 +16,7 @@ import anyio
 
 from clew import Agent, open_store
 from clew.agent.runner import start
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.listing import stops
 from clew.workers import QUEUE
 from durability import world

@@ -10,19 +10,11 @@ from typing import Final
 import msgspec
 
 from clew import open_store
-from clew.core.events import (
-    Attempt,
-    Charged,
-    Done,
-    Event,
-    Forked,
-    Note,
-    Observation,
-    Started,
-    Thought,
-    encode,
-)
+from clew.core.actions import Done
+from clew.core.contents import Observation
+from clew.core.events import Attempt, Charged, Forked, Note, Started, Thought
 from clew.core.journal import load
+from clew.core.values import Event, encode
 from durability import strategy_runs, world
 from durability.nursery import Nursery
 from durability.progress import tell

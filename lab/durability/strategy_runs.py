@@ -13,8 +13,11 @@ import msgspec
 import clew
 from clew import Agent, Limits, Trajectory, open_store
 from clew.agent.runner import has_begun
-from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import Json, encode
 from clew.guards import Provenance
 from clew_strategies import (
     Chaining,

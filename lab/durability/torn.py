@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import clew
 from clew import open_store
-from clew.core.interfaces import Append, Store
 from clew.core.journal import load
+from clew.core.stores import Append, Store
 from clew.support.errors import ClewError, StoreDamagedError
 from clew.workers.agents import KnownAgents
 from clew.workers.run_one import carry

@@ -14,8 +14,10 @@ from typing import Final
 import anyio
 
 from clew import Agent, RunContext, Tool, tool
-from clew.core.events import Json, Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 

@@ -15,9 +15,11 @@ import msgspec
 import clew
 from clew import ModelSettings, SqliteStore, Trajectory
 from clew.agent.runner import has_begun
-from clew.core.events import Reply, Thought
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Thought
 from clew.core.journal import load
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew_evals import Configuration, Plan, World
 from clew_evals.trial import settle
 from clew_local import LocalModel, LocalSettings, local_model

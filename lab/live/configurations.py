@@ -13,8 +13,8 @@ import msgspec
 
 from clew import Agent, ConfigError, Instructions, Limits
 from clew.context import Example, demonstrations
-from clew.core.events import Json
-from clew.core.interfaces import Model
+from clew.core.models import Model
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew_web.host_limits import share
 from live.tasks import Task

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew_evals import Case
 from clew_web import KeepPlace, paper_tools
 from live.configurations import TABLE, fingerprint

@@ -23,9 +23,11 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Compacted, Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Compacted
 from clew.core.journal import load
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish
 from clew_evals.gold import FOREIGN

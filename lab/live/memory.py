@@ -10,7 +10,7 @@ import msgspec
 import psutil
 
 from clew import ModelSettings
-from clew.core.interfaces import Part, Prompt
+from clew.core.prompts import Part, Prompt
 from clew_local import LocalModel, LocalSettings, local_model, read_header
 from durability.progress import tell
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.support.errors import ConfigError
 from clew_evals import Outcome
 from live.tasks import Half

@@ -15,8 +15,10 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import msgspec
 
 from clew import ConfigError
-from clew.core.events import Json, Observation
-from clew.core.interfaces import Guard, Tool
+from clew.core.contents import Observation
+from clew.core.judging import Guard
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.toolbox import calc
 from clew.toolbox.docs import Library, docs_tools
 from clew_evals import Case

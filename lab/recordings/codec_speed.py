@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from clew import Agent
 from clew.codecs import by_name
 from clew.core.codec import Codec, PromptSpec
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.testing.models import ScriptedModel
 from recordings.data import records
 from recordings.forms import Record

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew import ModelSettings
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.models.anthropic.messages import MessagesApi
 from clew.models.gemini.model import GeminiApi
 from clew.models.http.endpoint import Api, Endpoint, StatusError

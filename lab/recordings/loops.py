@@ -7,8 +7,9 @@ from typing import Final
 import anyio
 
 import clew
-from clew.core.events import Action, Json
-from clew.core.interfaces import Tool
+from clew.core.actions import Action
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.guards.no_progress import LONGEST_CYCLE, REFUSED
 from clew.testing.models import Line, Move, ScriptedModel, say
 from recordings.data import records

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import FINISH, Json, encode
+from clew.core.codes import FINISH
+from clew.core.values import Json, encode
 from recordings.forms import Record
 from recordings.native_talks import read
 

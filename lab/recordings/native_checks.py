@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from clew.codecs.text_answer import READ
-from clew.core.events import Json, RawCall, Reply
-from clew.core.interfaces import Part
+from clew.core.contents import RawCall, Reply
+from clew.core.prompts import Part
 from clew.core.steps import Call
+from clew.core.values import Json
 from recordings.allowed import forbidden
 from recordings.native_drive import Driven
 from recordings.native_talks import NOBODY, Talk, Turn, name_of, parameters

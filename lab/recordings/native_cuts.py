@@ -7,8 +7,9 @@ from itertools import accumulate
 from msgspec.structs import replace
 
 import clew
-from clew.core.events import Attempt, Note, Observation
-from clew.core.interfaces import Append, Line, Store
+from clew.core.contents import Observation
+from clew.core.events import Attempt, Note
+from clew.core.stores import Append, Line, Store
 from recordings.native_drive import RUN, Driven, go_on
 
 ASIDE = (b'{"event":"attempt"', b'{"event":"charged"')

@@ -10,8 +10,11 @@ import anyio.lowlevel
 
 import clew
 from clew.agent.validate import MAX_TOOLS
-from clew.core.events import Effect, Json, Observation, Reply
-from clew.core.interfaces import Line, Part, Prompt, Store
+from clew.core.codes import Effect
+from clew.core.contents import Observation, Reply
+from clew.core.prompts import Part, Prompt
+from clew.core.stores import Line, Store
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing.models import Line as Answer
 from clew.testing.models import ScriptedModel

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 
 _CONTENT: Final = re.compile(
     r"^content: ?(.*?)(?=^(?:ToolCalls$|cost: ))", re.DOTALL | re.MULTILINE

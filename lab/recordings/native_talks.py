@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clew.core.events import Finish, Json, RawCall, Reply, Usage, encode
+from clew.core.codes import Finish
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.values import Json, encode
 from recordings.data import document
 from recordings.forms import Record, functions
 from recordings.native_rejected import printed

@@ -6,8 +6,11 @@ from itertools import groupby
 from typing import Final
 
 import clew
-from clew.core.events import FINISH, Json, Reply, encode
-from clew.core.interfaces import Store, Tool
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
+from clew.core.stores import Store
+from clew.core.tools import Tool
+from clew.core.values import Json, encode
 from clew.guards import Provenance
 from clew.testing.models import ScriptedModel
 from clew_evals.texts import normal

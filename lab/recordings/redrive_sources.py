@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import clew
-from clew.core.events import Effect
-from clew.core.interfaces import StopRule
+from clew.core.bounds import StopRule
+from clew.core.codes import Effect
 from clew_evals.texts import normal
 from recordings.forms import Record
 from recordings.text_formats import FORMATS, Format, Turn

@@ -17,8 +17,8 @@ import anyio
 import msgspec
 
 from clew import Agent, ConfigError, Context, Limits, MemoryStore, Tool, read, resume, run
-from clew.core.events import FINISH
-from clew.core.interfaces import Prompt
+from clew.core.codes import FINISH
+from clew.core.prompts import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from clew.tools.definitions import published
 from clew.tools.retrieval import CachedEmbedding, Embed, Retrieval

@@ -14,8 +14,8 @@ import anyio
 import msgspec
 
 from clew import Agent, ClewError, ConfigError, MemoryStore, read, run
-from clew.core.events import Action
-from clew.core.interfaces import Part, Prompt
+from clew.core.actions import Action
+from clew.core.prompts import Part, Prompt
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, say
 from clew.tools.definitions import Published, published

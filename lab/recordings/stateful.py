@@ -13,8 +13,10 @@ from typing import Any, Final
 import anyio
 
 import clew
-from clew.core.events import Action, Effect, Json, encode
-from clew.core.interfaces import Store
+from clew.core.actions import Action
+from clew.core.codes import Effect
+from clew.core.stores import Store
+from clew.core.values import Json, encode
 from clew.guards import Provenance
 from clew.testing.models import Line, Move, ScriptedModel, say
 from clew.tools.definitions import Published, published

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import Action, Reply
+from clew.core.contents import Reply
 from recordings.data import own, records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count, share

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from clew import Agent
 from clew.codecs import by_name
 from clew.core.codec import Codec, PromptSpec
-from clew.core.events import Effect
-from clew.core.interfaces import Parameters, Tool
+from clew.core.codes import Effect
+from clew.core.tools import Parameters, Tool
 from clew.testing.models import ScriptedModel
 from clew_code.codec.commands import Command, Commands
 from recordings.forms import Record

@@ -16,8 +16,11 @@ import anyio
 
 import clew
 from clew.agent.runner import has_begun
-from clew.core.events import Json, Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.testing import say
 from clew.testing.models import Line, Move, ScriptedModel
 from clew_evals.texts import normal

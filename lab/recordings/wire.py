@@ -17,7 +17,7 @@ import anyio
 import msgspec
 
 from clew import ClewError
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from recordings.data import records
 from recordings.forms import Record
 from recordings.part import Figure, Judging, Part, count

@@ -11,8 +11,8 @@ import msgspec
 from clew import ModelError
 from clew.codecs import by_name
 from clew.core.codec import PromptSpec
-from clew.core.events import RawCall, Reply
-from clew.core.interfaces import Prompt
+from clew.core.contents import RawCall, Reply
+from clew.core.prompts import Prompt
 from clew.models.http.endpoint import Endpoint
 from clew.tools.finish import answer_schema, finish_tool
 from recordings.inside import APIS, Pieces, over

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from clew.core.interfaces import Part, Prompt
+from clew.core.prompts import Part, Prompt
 from clew.models.resolve import providers
 from clew.tools.definitions import published
 from recordings.forms import Record

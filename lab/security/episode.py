@@ -9,9 +9,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from clew import Agent, Limits, MemoryStore, PendingApproval, Result, open_run, resume, rule
-from clew.core.events import Verdict, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.guards.provenance import ActingRuns, BoundProvenance, Level, Provenance, judged
 from security.attacks import BY_NAME, Attack, Scene
 from security.dojo import Made, Suite, suites

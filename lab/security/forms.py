@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from clew import Agent, Tool, delegate
-from clew.core.events import Action, Reply
-from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
+from clew.core.actions import Action
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import AnyTool
 from clew.guards import Provenance
 from clew.testing import USAGE, Move, ScriptedModel, act, finish, say
 from clew_code.programs import run_code

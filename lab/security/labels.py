@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Effect, Trust
-from clew.core.interfaces import NO_LABELS, Labels
+from clew.core.codes import Effect, Trust
+from clew.core.tools import NO_LABELS, Labels
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from clew import Agent, MemoryStore, Tool, run
-from clew.core.events import encode
-from clew.core.interfaces import Prompt
+from clew.core.prompts import Prompt
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.memory import SqliteMemory, memory_tools, note_of
 from clew.testing import Move, ScriptedModel, act, say

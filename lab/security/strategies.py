@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any, Final
 
 from clew import Agent
-from clew.core.events import Json, Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import Json
 from clew.testing import ScriptedModel, finish, say
 from clew_strategies import (
     Chaining,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew import Tool, ToolError
-from clew.core.events import Json
+from clew.core.values import Json
 from security.dojo import Made, Suite, call_function
 from security.labels import LABELS
 

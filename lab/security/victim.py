@@ -14,8 +14,10 @@ from itertools import groupby
 from typing import Any, Final, Literal
 from zlib import crc32
 
-from clew.core.events import Reply
-from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import AnyTool
 from clew.testing import USAGE
 from security.dojo import Args, Made
 from security.forms import Form, answered, codec, written

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clew import ClewError
-from clew.core import events
+from clew.core import codes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errors.md").read_text("utf-8")
@@ -78,8 +78,8 @@ def test_every_class_is_imported_from_where_the_page_says() -> None:
 @pytest.mark.parametrize(
     ("heading", "alias", "but"),
     [
-        ("## Read by the model", events.Code, {""}),
-        ("## How a run ends", events.Status | events.BoundCode, {"answered"}),
+        ("## Read by the model", codes.Code, {""}),
+        ("## How a run ends", codes.Status | codes.BoundCode, {"answered"}),
     ],
 )
 def test_every_code_has_a_row(heading: str, alias: object, but: set[str]) -> None:
@@ -89,4 +89,4 @@ def test_every_code_has_a_row(heading: str, alias: object, but: set[str]) -> Non
 
 def test_a_code_is_said_to_be_called_as_the_core_has_it() -> None:
     unmade = {name for name, row in rows("## Read by the model").items() if row[2] == "no"}
-    assert unmade == events.UNMADE
+    assert unmade == codes.UNMADE

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from clew import Tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.testing import Move
 
 Calls = tuple[Move, ...]

@@ -9,8 +9,11 @@ from clew import Agent, MemoryStore, Result, delegate, open_run, resume, rule
 from clew.agent.api import fork
 from clew.agent.approvals import pending_approvals
 from clew.agent.rewinding import rewind
-from clew.core.events import Json, Reply, encode
-from clew.core.interfaces import AnyTool, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import AnyTool
+from clew.core.values import Json, encode
 from clew.guards import Provenance
 from clew.memory import MemorySource, SqliteMemory, memory_tools, note_of
 from clew.testing import Move, ScriptedModel, say

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from clew import Tool, ToolError
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards import Labels
 from unseen.attack import Error, Says
 

@@ -8,19 +8,11 @@ from typing import Final, Literal, TypeAlias
 
 from benchmarks.audit.changes import change, swap
 from benchmarks.audit.corpus import Answer, Entry
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Evidence,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Thought,
-    text_parts,
-)
-from clew.core.events import Entry as Line
+from clew.core.actions import Action
+from clew.core.contents import Evidence, Observation, Reply, text_parts
+from clew.core.entries import Entry as Line
+from clew.core.events import AnyEvent, Fingerprints, Started, Thought
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
 from clew.evidence import Audit, audit
 

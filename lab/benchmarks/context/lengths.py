@@ -23,7 +23,8 @@ from benchmarks.context.long_runs import (
 from benchmarks.context.page import PageFigures
 from clew import Agent, Compaction, Context, Limits, MemoryStore, Trajectory
 from clew.context.compaction import Compacting
-from clew.core.events import Compacted, Usage
+from clew.core.contents import Usage
+from clew.core.events import Compacted
 from clew.testing.models import act, say
 from durability.progress import tell
 

@@ -9,8 +9,10 @@ import msgspec
 
 import clew
 from clew.context.summary import ASKED
-from clew.core.events import Reply, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.contents import Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
+from clew.core.values import encode
 from clew.support.errors import TooLongError
 from clew.testing.models import Move, ScriptedModel, act
 

@@ -16,7 +16,8 @@ from benchmarks.context.long_runs import FACT, breaks, page, page_text, shared
 from benchmarks.context.page import PageFigures
 from clew import Agent, Compaction, Context, Limits, MemoryStore
 from clew.context.summary import ASKED
-from clew.core.events import Usage, encode
+from clew.core.contents import Usage
+from clew.core.values import encode
 from clew.models.openai.chat import openai_chat
 from clew_testing.servers.http_server import to_json
 from clew_testing.servers.openai_server import Fail, OpenAIServer, Say, Send, reply

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from clew.core.events import RawCall, Reply, encode
+from clew.core.contents import RawCall, Reply
+from clew.core.values import encode
 from recordings.data import records
 from recordings.forms import Record
 from recordings.native_talks import Seen, Talk, Turn, talk

@@ -14,8 +14,10 @@ from benchmarks.context.real_talks import mini, recorded
 from benchmarks.context.references import MINIMUM, Conversation, Reference
 from clew import Agent, Compaction, Context, MemoryStore
 from clew.agent.validate import MAX_TOOLS
-from clew.core.events import Compacted, Reply, Usage
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply, Usage
+from clew.core.events import Compacted
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.guards import Provenance
 from clew.support.errors import TooLongError
 from clew.tools.definitions import published

@@ -16,12 +16,15 @@ from msgspec.structs import replace
 from clew import Agent, Context, MemoryStore, NoProgress, Rewinds, Trajectory
 from clew.agent.runner import start, start_fork
 from clew.core.codec import Constrains
-from clew.core.events import Note, Reply, Rewound, text_parts
+from clew.core.contents import Reply, text_parts
+from clew.core.events import Note, Rewound
 from clew.core.fork import find_fork_point
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Store
 from clew.core.journal import Journal
 from clew.core.loop import advance
+from clew.core.models import Model, ModelInfo, OnText
 from clew.core.moves import next_move
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
 
 Arm: TypeAlias = str
 ARMS: Final[Sequence[Arm]] = ("nothing", "hint", "rewind", "fresh start")

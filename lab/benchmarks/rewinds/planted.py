@@ -7,7 +7,7 @@ from typing import Final
 import clew
 from benchmarks.rewinds.arms import Task, Total
 from clew import Agent, Context, Limits, Tool, Trajectory
-from clew.core.interfaces import Model
+from clew.core.models import Model
 from clew.guards import Provenance
 
 PATHS: Final = (

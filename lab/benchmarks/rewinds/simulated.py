@@ -20,8 +20,9 @@ from benchmarks.context.long_runs import messages, shared, tokens
 from benchmarks.rewinds.arms import Task, Total
 from clew import Agent, Context, Limits, Tool, Trajectory, Usage
 from clew.context import Review
-from clew.core.events import Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish
 

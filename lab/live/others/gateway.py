@@ -19,9 +19,11 @@ import anyio.from_thread
 import msgspec
 
 from clew import ToolError
-from clew.core.events import Observation, Usage, encode
-from clew.core.interfaces import Check, Tool
+from clew.core.contents import Observation, Usage
+from clew.core.judging import Check
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.models.openai.chat_reply import read_usage
 from clew.tools.schema import compile_schema
 

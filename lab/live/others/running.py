@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from live.others.systems import PROGRAMS, System, start, versions
 
 Reply: TypeAlias = dict[str, Any]

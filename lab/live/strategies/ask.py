@@ -9,9 +9,10 @@ from typing import Final
 
 from clew import ModelError, ModelSettings, SqliteStore
 from clew.agent.runner import has_begun, start_or_take_up
-from clew.core.events import Json, Status
+from clew.core.codes import Status
 from clew.core.journal import load
 from clew.core.loop import run as go
+from clew.core.values import Json
 from clew_local import LocalModel, LocalSettings, local_model
 from clew_local.weights import weights_of
 from clew_strategies import vote

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from clew import Agent, Limits
-from clew.core.events import Json
-from clew.core.interfaces import Model
+from clew.core.models import Model
+from clew.core.values import Json
 from clew_code.programs import run_code
 from clew_strategies import (
     Auto,

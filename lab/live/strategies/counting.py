@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew import Trajectory
-from clew.core.events import FINISH, Thought, Usage
+from clew.core.codes import FINISH
+from clew.core.contents import Usage
+from clew.core.events import Thought
 
 
 class Counts(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from clew import tool
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.toolbox import calc
 from clew_evals import Case
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from clew.core.events import Json, Value
+from clew.core.values import Json, Value
 from live.strategies.configurations import FORMS
 from live.tasks import Half
 

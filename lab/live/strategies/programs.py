@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from clew import ConfigError, tool
-from clew.core.interfaces import Check, Tool
+from clew.core.judging import Check
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
 from clew_code.sandbox import Sandbox, SandboxLimits
 from clew_evals import Case

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clew import Agent, Limits
-from clew.core.events import Json
+from clew.core.values import Json
 from clew_strategies import Auto, Role, Runs
 
 

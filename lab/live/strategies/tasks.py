@@ -13,8 +13,10 @@ from typing import Final
 import msgspec
 
 from clew import Trajectory
-from clew.core.events import Json, Status
-from clew.core.interfaces import Check, Guard, Tool
+from clew.core.codes import Status
+from clew.core.judging import Check, Guard
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew_evals import Case
 from clew_evals.scoring import ScoreInput, right, score
 from live import tasks as asked

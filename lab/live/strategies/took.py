@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import clew
-from clew.core.events import Json, Status
+from clew.core.codes import Status
+from clew.core.values import Json
 from live.strategies.counting import Counts
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from clew.core.events import Value
+from clew.core.values import Value
 
 FOLDER: Final = Path(__file__).with_name("outcomes")
 

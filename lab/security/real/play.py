@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew import Agent, Limits, MemoryStore, ModelError, Result, resume, run
-from clew.core.events import Planned, Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Planned
 from clew.core.journal import load
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.core.trajectory import Trajectory
 from clew.guards import Provenance
 from security.attacks import BY_NAME

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from clew.core.events import Reply, Usage, Value, encode
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply, Usage
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import Value, encode
 
 
 class Kept(Value, frozen=True):

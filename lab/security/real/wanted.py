@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew import PendingApproval, rule
-from clew.core.events import encode
+from clew.core.values import encode
 from security.dojo import Args, Made
 from security.episode import Person
 from security.labels import LABELS

@@ -15,7 +15,7 @@ from typing import Final
 import anyio
 
 from clew import ModelSettings
-from clew.core.interfaces import Model
+from clew.core.models import Model
 from clew_local import LocalSettings, local_model
 from durability.progress import tell, with_progress
 from live.ask import machine

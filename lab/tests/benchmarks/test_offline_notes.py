@@ -10,7 +10,7 @@ from benchmarks.offline.__main__ import outcomes, told
 from benchmarks.offline.cases import Case, halves, reasoning
 from benchmarks.offline.judge import judge
 from clew import Answered, Declined
-from clew.core.events import Status
+from clew.core.codes import Status
 
 
 @pytest.mark.parametrize("half", ["seen", "unseen"])

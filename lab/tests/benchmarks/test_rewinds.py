@@ -11,8 +11,9 @@ from benchmarks.rewinds.arms import ARMS, CRITIC, Outcome, settle
 from benchmarks.rewinds.planted import planted
 from benchmarks.rewinds.simulated import Believer, Knower, tasks
 from clew import Context, Rewinds, Tool
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.testing import ScriptedModel, act, finish
 from reporting.outcomes import markdown, of_markdown, read
 

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from clew import Agent
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from durability import (
     code,
     damaged,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, run
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.core.journal import load
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.toolbox import calc

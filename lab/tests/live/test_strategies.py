@@ -11,7 +11,7 @@ import pytest
 
 import clew
 from clew import Agent, MemoryStore
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.testing import ScriptedModel, finish
 from clew_code.sandbox import kernel
 from live.strategies import goods, page, programs

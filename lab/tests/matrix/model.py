@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.core.events import FINISH
+from clew.core.codes import FINISH
 from clew.testing import Move, ScriptedModel, act, acts, finish
 from clew_testing.servers import Delay, Fail, Say, Turn
 from tests.matrix import parts

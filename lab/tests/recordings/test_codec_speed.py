@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from recordings import codec_speed
 from recordings.codec_speed import LIMIT, Read, growth, measured, native_reply, size
 from recordings.data import VARIABLE, folder, missing

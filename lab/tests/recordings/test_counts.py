@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from clew.core.events import Reply, Usage
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Reply, Usage
+from clew.core.prompts import Part, Prompt
 from clew.models.undercount import with_size
 from recordings.data import Unread, files, lines, missing
 from recordings.forms import Record, kind_of

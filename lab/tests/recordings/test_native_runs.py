@@ -8,7 +8,7 @@ import pytest
 
 import clew
 from clew.agent.validate import MAX_TOOLS
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from recordings import native_runs
 from recordings.data import VARIABLE, document, folder, missing
 from recordings.native_checks import expected, told

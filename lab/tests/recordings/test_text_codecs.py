@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from clew.codecs import by_name
-from clew.core.events import Action
+from clew.core.actions import Action
 from recordings import data, text_codecs
 from recordings.data import VARIABLE, folder, missing
 from recordings.report import failures

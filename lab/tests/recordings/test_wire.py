@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import RawCall, Reply, Usage
+from clew.core.contents import RawCall, Reply, Usage
 from recordings import wire
 from recordings.data import VARIABLE, folder, missing
 from recordings.wire_exchanges import Exchange, exchanges

@@ -23,8 +23,10 @@ from clew import (
     read,
     run,
 )
-from clew.core.events import Json, Started, encode
-from clew.core.interfaces import Labels, Prompt, Tool
+from clew.core.events import Started
+from clew.core.prompts import Prompt
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json, encode
 from clew.guards import Provenance
 from clew.memory import SqliteMemory, memory_tools, note_of
 from clew.testing import Move, ScriptedModel, act, finish, say

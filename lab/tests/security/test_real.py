@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.core.events import RawCall, Reply, Usage
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
 from clew.testing import written_plan
 from security.real import page
 from security.real.__main__ import main

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, run
-from clew.core.events import Json
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
 from clew.guards import Provenance
 from security import figures
 from security.attacks import written

@@ -28,7 +28,8 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import RawCall, Reply, encode
+from clew.core.contents import RawCall, Reply
+from clew.core.values import encode
 from clew.interfaces import Prompt
 from clew.retention import import_runs
 from clew.testing import Line, ScriptedModel, act, acts, finish, say

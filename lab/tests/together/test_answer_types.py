@@ -10,8 +10,9 @@ import pydantic
 import pytest
 
 from clew import Agent, Limits, MemoryStore, fork, open_run, replay, resume, run, stream, tool
-from clew.core.events import Evidence, Json, Observation
+from clew.core.contents import Evidence, Observation
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.evidence import Grounded, audit
 from clew.otel import Spans
 from clew.testing import ScriptedModel, act, finish

@@ -13,8 +13,9 @@ from clew.agent_files.build import shipped, tool_names
 from clew.context import PROMPT, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS, acted, finished
 from clew.context.demonstrations import example as worked
-from clew.core.events import FINISH, Action
-from clew.core.interfaces import Tool
+from clew.core.actions import Action
+from clew.core.codes import FINISH
+from clew.core.tools import Tool
 from clew.testing.models import ScriptedModel
 from clew.toolbox.docs import docs_tools
 from tests.core.watched import CODECS

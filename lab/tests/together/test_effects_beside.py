@@ -22,8 +22,9 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Note, Verdict
+from clew.core.events import Note
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say

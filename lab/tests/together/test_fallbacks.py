@@ -6,10 +6,10 @@ from pathlib import Path
 from clew import MemoryStore
 from clew.agent.runner import start
 from clew.agent_files import make_agent, origin, read_agent_file, stand_ins
-from clew.core.events import encode
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.values import encode
 from clew.testing import ScriptedModel, act, say
 
 SHIPPED = """

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Agent, MemoryStore, read, run
 from clew.agent_files.build import shipped
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.docs import docs_tools

@@ -7,7 +7,7 @@ import pytest
 from clew import Agent, ConfigError, MemoryStore, read, run, tool
 from clew.context import PROMPT
 from clew.core.codec import Example
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.testing.models import ScriptedModel, act
 from clew.toolbox import calc
 from clew_code.programs import run_code

@@ -27,7 +27,7 @@ from clew import (
     run,
     submit,
 )
-from clew.core.events import encode
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.interfaces import RunInfo
 from clew.memory import SqliteMemory, note_of

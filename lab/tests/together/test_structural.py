@@ -9,7 +9,9 @@ import pytest
 from clew.agent.compare import Ranks
 from clew.codecs.written_values import ReadsValues
 from clew.core.codec import Constrains, Describes, FindsCalls
-from clew.core.interfaces import Audits, Model, Progress
+from clew.core.judging import Audits
+from clew.core.listeners import Progress
+from clew.core.models import Model
 from clew.models.provider import Downloads
 from clew.stores.interface import (
     Deletes,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from clew import Tool
-from clew.core.events import Effect
+from clew.core.codes import Effect
 from clew.guards import Labels
 from clew.testing import Move, act
 from unseen.attack import Attack, Calls, Scene, attack

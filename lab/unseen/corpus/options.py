@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.testing import act
 from unseen.attack import Attack, Scene, attack
 from unseen.corpus.scenes import (

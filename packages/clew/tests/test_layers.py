@@ -45,6 +45,12 @@ NEVER = {  # who may not import what, where the floors alone would let them
 }
 DOORS = {"", "interfaces", "sync", "__main__"}
 SERIALISER = "msgspec"
+VOCABULARY = {  # the values of the record: they know nothing but their serialiser
+    f"clew.core.{name}"
+    for name in (
+        "actions", "codes", "contents", "entries", "events", "specs", "values", "verdicts",
+    )
+}  # fmt: skip
 BY_NAME = {  # who may import a module whose name is data
     "__init__.py": "a public name is loaded when it is first used",
     "codecs/__init__.py": "a codec is imported when an agent uses it",
@@ -104,7 +110,7 @@ def layering(path: Path, package: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         for it in imported(node, path, package):
             outside = it.split(".")[0] != "clew"
-            if me == "clew.core.events" and outside:
+            if me in VOCABULARY and outside:
                 allowed = {SERIALISER, *sys.stdlib_module_names}
                 if it.split(".")[0] not in allowed:
                     yield f"{me} imports {it}: it may import only its serialiser"

@@ -10,8 +10,10 @@ from pathlib import Path
 import anyio
 
 from clew import Agent, RunContext, tool
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, finish, position
 from clew_mcp import mcp_tools_sync

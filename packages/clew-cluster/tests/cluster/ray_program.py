@@ -22,8 +22,8 @@ import anyio
 
 from clew import batch, open_store
 from clew.agent.runner import start
-from clew.core.interfaces import Store
 from clew.core.journal import load
+from clew.core.stores import Store
 from clew.support.errors import ConfigError
 from clew.workers import WorkerConfig, WorkerEvent, status, work
 from clew_cluster.ray import ActorResult, FanOutProgress, RayDriver, fan_out

@@ -18,9 +18,11 @@ import pytest
 from clew import Agent, Verdict, tool
 from clew.agent.approvals import rule
 from clew.agent.runner import start
-from clew.core.events import Changed, Reply
-from clew.core.interfaces import OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Changed
 from clew.core.journal import load
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, ModelError, StoreError
 from clew.testing.models import ScriptedModel, act, finish, say

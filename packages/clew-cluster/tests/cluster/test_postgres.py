@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from clew import Agent, fork, list_runs, run
-from clew.core.interfaces import Append, Line, Store
+from clew.core.stores import Append, Line, Store
 from clew.stores import open_store, store_at
 from clew.stores.listing import Selection
 from clew.support.errors import StoreBusyError, StoreError, StoreUnreachableError

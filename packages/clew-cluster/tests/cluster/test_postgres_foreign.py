@@ -8,7 +8,9 @@ import pytest
 
 from clew import Agent, StoreError, fork, read, resume, run, tool
 from clew.agent.foreign import trust
-from clew.core.events import Action, Fingerprints, Note, Reply, Thought, text_parts
+from clew.core.actions import Action
+from clew.core.contents import Reply, text_parts
+from clew.core.events import Fingerprints, Note, Thought
 from clew.core.journal import Journal
 from clew.guards import Provenance
 from clew.retention import export_runs, import_runs

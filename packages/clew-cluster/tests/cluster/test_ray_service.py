@@ -9,7 +9,9 @@ import pytest
 
 from clew import Agent, SqliteStore, submit
 from clew.agent_files import load_agent
-from clew.core.events import Note, encode, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Note
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, say
 from clew.workers import WorkerConfig, WorkerEvent
 from clew.workers.worker import Worker

@@ -17,9 +17,10 @@ import pytest
 from clew import Agent, SqliteStore, Verdict, tool
 from clew.agent.approvals import cancel, rule
 from clew.agent.runner import start
-from clew.core.events import Reply
-from clew.core.interfaces import OnText, Prompt
+from clew.core.contents import Reply
 from clew.core.journal import load
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import ScriptedModel, act, finish, say

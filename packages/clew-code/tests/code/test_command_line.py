@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.core.events import Effect, Json, Observation
-from clew.core.interfaces import Tool
+from clew.core.codes import Effect
+from clew.core.contents import Observation
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
 from clew.tools.run_process import HeadAndTail, run_process
 from clew.tools.schema import problems

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, StoreError, Trajectory, read, replay, resume, run
-from clew.core.interfaces import Append
+from clew.core.stores import Append
 from clew.guards import Provenance
 from clew.support.resources import resources
 from clew.testing import ScriptedModel, act, say

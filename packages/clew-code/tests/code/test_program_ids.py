@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, run, tool
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.testing import ScriptedModel, say
 from clew_code.programs import run_code
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from clew import Agent, Tool, tool
 from clew.codecs.stream_end import RUNS_ON
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import Action, Fingerprints, RawCall, Reply, Thought
+from clew.core.contents import RawCall, Reply
+from clew.core.events import Fingerprints, Thought
 from clew.core.trajectory import Call, Step
 from clew.testing import ScriptedModel
 from clew_code.codec.code import Code

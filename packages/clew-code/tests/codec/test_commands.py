@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import Action, Finish, Observation, Reply
+from clew.core.actions import Action
+from clew.core.codes import Finish
+from clew.core.contents import Observation, Reply
 from clew.support.errors import ConfigError
 from clew_code.codec.commands import Command, Commands
 from clew_testing.codec_contract import CONTRACT, Check

@@ -6,8 +6,10 @@ import pytest
 
 from clew import Agent, tool
 from clew.codecs.own_literals import only_literals
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import FINISH, Action, Reply
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
 from clew.testing import ScriptedModel
 from clew_code.codec.code import Code
 from tests.codecs.stand_ins import run_code

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew_code.codec.program_examples import SHIPPED, program_examples
 
 TEXT: dict[str, Any] = {"type": "string"}

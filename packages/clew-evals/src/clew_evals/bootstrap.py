@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew_evals.outcome import Outcome
 from clew_evals.statistics import LEVEL, Measure, by_case, passed, units_of
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.interfaces import Json
 
 

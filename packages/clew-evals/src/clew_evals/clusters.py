@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.support.short_text import one_line
 from clew_evals.mistakes import KINDS
 from clew_evals.outcome import Kind, Outcome

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.evidence.units import SYMBOLS, TWOFOLD, WORDS, Unit
 from clew.interfaces import Json
 

@@ -15,8 +15,8 @@ from clew import Agent, ConfigError, Limits, Step, Trajectory
 from clew.agent.read_result import result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.context.instructions import instructions
-from clew.core.events import Value
 from clew.core.spec_changes import changes
+from clew.core.values import Value
 from clew.interfaces import EFFECTFUL, FINISH, Json, Model, Note, Store, encode
 from clew.models import Price
 from clew.stores.locks import at_work

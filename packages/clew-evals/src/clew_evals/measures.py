@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from clew import Trajectory, Usage
-from clew.core.events import Code
+from clew.core.codes import Code
 from clew.evidence import Audit
 from clew.interfaces import FINISH, Judged, Landing
 from clew_evals.outcome import Counted, Kind, Outcome

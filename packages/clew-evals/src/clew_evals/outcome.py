@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from clew import Usage
-from clew.core.events import Status, StopCode, Value
+from clew.core.codes import Status, StopCode
+from clew.core.values import Value
 from clew.interfaces import Json
 from clew_evals.case import Case
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace as altered
 import clew
 from clew import Agent, ConfigError
 from clew.agent.agent import is_agent
-from clew.core.interfaces import Audits
+from clew.core.judging import Audits
 from clew.evidence import Grounded
 from clew.guards import Provenance
 from clew.interfaces import Json, encode

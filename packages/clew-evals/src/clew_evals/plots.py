@@ -15,7 +15,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew_evals.mistakes import KINDS
 from clew_evals.outcome import About, Outcome
 from clew_evals.statistics import accuracy

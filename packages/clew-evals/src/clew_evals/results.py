@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 import msgspec
 
 from clew import ConfigError, StoreError
-from clew.core.events import Value
 from clew.core.spec_changes import changes
+from clew.core.values import Value
 from clew.interfaces import AgentSpec, encode
 from clew.stores.sqlite.file import connect, explain
 from clew_evals.measures import paired

@@ -6,7 +6,8 @@ The invented one asks for a good score: a judge that obeys what it reads is none
 from dataclasses import dataclass
 
 from clew import Entry, Evidence, Observation, Trajectory
-from clew.core.events import Fingerprints, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Fingerprints
 from clew.interfaces import Action, AgentSpec, AnyEvent, Reply, Started, Stop, Thought
 from clew_evals.case import Case
 

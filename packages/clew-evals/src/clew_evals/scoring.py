@@ -11,7 +11,7 @@ import msgspec
 
 from clew import ConfigError, Trajectory
 from clew.agent_files.imports import imported_function
-from clew.core.events import Status
+from clew.core.codes import Status
 from clew.evidence import Audit
 from clew.evidence.facts import figure
 from clew.evidence.structured import as_text

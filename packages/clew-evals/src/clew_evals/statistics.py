@@ -10,7 +10,7 @@ from math import comb, sqrt
 from statistics import NormalDist, fmean
 from typing import Final, TypeAlias
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew_evals.outcome import Outcome
 
 LEVEL: Final = 0.95

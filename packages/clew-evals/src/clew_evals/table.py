@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.interfaces import Json
 from clew_evals.measures import twins_of
 from clew_evals.outcome import About, Outcome

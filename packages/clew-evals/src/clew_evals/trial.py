@@ -9,7 +9,7 @@ import msgspec
 from clew import Agent, ConfigError, ModelError, Question, ReplayError, Trajectory
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.conversations import check_question
-from clew.core.events import Status, StopCode
+from clew.core.codes import Status, StopCode
 from clew.core.journal import load
 from clew.evidence import Audit
 from clew.interfaces import Json, Store

@@ -2,7 +2,7 @@
 
 import random
 
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew_evals.case import Case
 from clew_evals.outcome import About, Counted, GoldScore, Judgement, Kind, Outcome
 

@@ -9,8 +9,9 @@ import pytest
 
 from clew.agent.agent import Agent
 from clew.agent.api import read, run
-from clew.core.events import FINISH
-from clew.core.interfaces import Prompt, Tool
+from clew.core.codes import FINISH
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
 from clew.evidence import audit
 from clew.screens import find

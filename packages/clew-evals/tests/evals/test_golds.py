@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, read, run, tool
-from clew.core.events import Json
-from clew.core.interfaces import Model, Tool
+from clew.core.models import Model
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.evidence import CANNOT_ANSWER, audit
 from clew.models.offline import OfflineModel
 from clew.support.errors import ConfigError

@@ -11,22 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Entry,
-    Fingerprints,
-    Json,
-    Observation,
-    Reply,
-    Started,
-    Stop,
-    Thought,
-    text_parts,
-)
-from clew.core.interfaces import Prompt
+from clew.core.actions import Action
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Fingerprints, Started, Stop, Thought
+from clew.core.prompts import Prompt
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.guards.limits import Limits
 from clew.support.errors import ConfigError, ModelError
 from clew.testing.models import Line, ScriptedModel, act, finish, say

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from clew import SqliteStore
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.core.journal import load
 from clew_evals.outcome import Outcome
 from clew_evals.results import Results

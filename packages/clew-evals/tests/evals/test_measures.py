@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, Evidence, MemoryStore, Observation, ToolError, read, run, tool
-from clew.core.events import Json, RawCall, Reply, Usage
+from clew.core.contents import RawCall, Reply, Usage
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.evidence import Grounded, audit
 from clew.guards.limits import Limits
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say

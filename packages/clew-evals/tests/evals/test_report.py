@@ -15,7 +15,8 @@ from click import UsageError
 
 from clew import Agent, run_sync
 from clew.cli.errors import Shell
-from clew.core.events import Usage, encode
+from clew.core.contents import Usage
+from clew.core.values import encode
 from clew.support.errors import ConfigError, StoreError
 from clew.support.extras import install
 from clew.testing.models import ScriptedModel, act, say

@@ -23,9 +23,13 @@ from clew import (
 from clew.codecs import by_name, names
 from clew.context import demonstrations
 from clew.context.view import first_prompt
-from clew.core.events import Action, Json, Reply
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt, Tool
+from clew.core.actions import Action
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import docs_tools

@@ -11,9 +11,14 @@ import pytest
 
 from clew import Agent, ConfigError, ModelError, SqliteStore, StoreError, rule, tool
 from clew.agent import api
-from clew.core.events import Reply, Usage, Verdict, encode
-from clew.core.interfaces import Guard, ModelInfo, OnText, Prompt, Tool
+from clew.core.contents import Reply, Usage
+from clew.core.judging import Guard
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.models.prices import Price
 from clew.testing.models import ScriptedModel, act, finish, position, say
 from clew_evals.case import Case

@@ -16,9 +16,11 @@ import pytest
 
 import clew
 from clew.context import Instructions
-from clew.core.events import RawCall, Reply, Thought
-from clew.core.interfaces import Check, Part, Prompt
+from clew.core.contents import RawCall, Reply
+from clew.core.events import Thought
 from clew.core.journal import load
+from clew.core.judging import Check
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.models.resolve import resolve
 from clew.support.extras import install_package

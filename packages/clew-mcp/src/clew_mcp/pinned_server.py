@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from clew import ConfigError, Observation, ToolError, Trajectory, Usage, Verdict
-from clew.core.events import Spending
+from clew.core.contents import Spending
 from clew.interfaces import CALL, EFFECTFUL, CallContext, Effect, Json, Judged, Model, Ruling
 from clew.support.schema_parts import keywords
 from clew.tools import hold_open

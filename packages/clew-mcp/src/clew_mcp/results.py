@@ -13,7 +13,7 @@ import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from clew import Audio, ConfigError, File, Image, Observation
-from clew.core.events import Code
+from clew.core.codes import Code
 from clew.interfaces import Json, Trust, encode
 from clew.support.json_values import text_or_json
 from clew.support.schema_parts import keywords

@@ -5,7 +5,7 @@ from typing import Final
 import mcp_types as types
 
 from clew import ModelError
-from clew.core.interfaces import Role
+from clew.core.prompts import Role
 from clew.interfaces import Part, Prompt
 from clew_mcp.pending_requests import PendingRequest
 

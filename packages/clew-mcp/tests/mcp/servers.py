@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, MemoryStore, Tool, read, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.testing.models import Move, ScriptedModel, finish
 from clew_mcp import McpServer
 

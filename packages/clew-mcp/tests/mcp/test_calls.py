@@ -12,7 +12,9 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, Result, Tool, Trajectory, read, resume, rule, run
-from clew.core.events import Attempt, Entry, Observation
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt
 from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew_mcp import mcp_tools

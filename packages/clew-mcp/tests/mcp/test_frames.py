@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from tests.mcp.test_restarts import Again

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, Result, read, resume, rule, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpAuth, McpServer, mcp_tools, oauth
 from clew_mcp.oauth import TokenFile

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew_mcp import McpServer, mcp_tools
 from tests.mcp.odd_server import frame, good, result_of, strangers

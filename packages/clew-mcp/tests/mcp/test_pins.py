@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, rule, run
-from clew.core.events import Attempt, Effect, Entry, Judged
+from clew.core.codes import Effect
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Judged
 from clew.guards import Labels
 from clew.testing.models import Move, ScriptedModel, act, acts, finish
 from clew_mcp import guard, mcp_tools, pinned_server

@@ -20,7 +20,7 @@ from clew import (
     rule,
     run,
 )
-from clew.core.events import Action
+from clew.core.actions import Action
 from clew.support.resources import resources
 from clew.testing import Move, ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from clew import Agent, MemoryStore, read, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.testing.models import ScriptedModel, act, acts, finish
 from clew_mcp import McpServer, mcp_tools, pinned_server
 from tests.mcp.servers import plain_server

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Tool, read, resume, rule, run
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew.support.resources import resources
 from clew.testing.models import Move, ScriptedModel, act, finish
 from clew_mcp import mcp_tools

@@ -10,7 +10,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from clew import Agent, MemoryStore, Trajectory, read, resume, rule, run
-from clew.core.events import Attempt, Effect, Entry, Observation
+from clew.core.codes import Effect
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt
 from clew.testing.models import ScriptedModel, act, finish
 from clew_mcp import McpServer, mcp_tools
 from tests.mcp.web import Jobs, serving, shop

@@ -12,10 +12,10 @@ import msgspec
 from clew import Agent, ConfigError, Observation, Step, ToolError, Trajectory, Verdict, delegate
 from clew.agent.runner import load_if_begun, start_fork
 from clew.agent.subagents import TASK, Delegation
+from clew.core.actions import Done
+from clew.core.bounds import Tripped
 from clew.core.done import described_effect
-from clew.core.events import Done
 from clew.core.fork import ForkPoint, find_fork_point
-from clew.core.interfaces import Tripped
 from clew.core.journal import Journal, load
 from clew.interfaces import (
     FINISH,

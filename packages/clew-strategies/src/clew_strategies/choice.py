@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clew import Agent, Limits
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.interfaces import Json
 from clew.support.settings import check_fields
 from clew.support.short_text import one_line

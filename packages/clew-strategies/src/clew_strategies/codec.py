@@ -15,7 +15,7 @@ from clew.codecs.effects import rewound
 from clew.codecs.native import Native
 from clew.context.chat_tokens import without_chat_tokens
 from clew.core.codec import VISIBLE_CHARS
-from clew.core.events import Code, Outcome, error_words
+from clew.core.codes import Code, Outcome, error_words
 from clew.core.trajectory import Notice
 from clew.interfaces import (
     FINISH,

@@ -5,8 +5,8 @@ the strategy's record, at any depth, and of those that the strategy itself must 
 repetition is held for a person (`AlreadyDone`), as in a fork.
 """
 
+from clew.core.actions import Done
 from clew.core.effects import effects_of, with_those_within
-from clew.core.events import Done
 from clew.core.journal import load
 from clew.interfaces import SubRun
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from clew import Limits
-from clew.core.events import Code, Outcome
+from clew.core.codes import Code, Outcome
 from clew.interfaces import AnswerOutcome, Json
 from clew.support.structural import Structural
 from clew_strategies.branches import request_args

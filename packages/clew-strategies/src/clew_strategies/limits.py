@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from clew import Limits
-from clew.core.events import ACTING
+from clew.core.codes import ACTING
 
 SHORT_RUN: Final = 5
 """Steps of a run that plans, judges or answers from results: at most four, and its request."""

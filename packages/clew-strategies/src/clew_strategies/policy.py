@@ -18,7 +18,7 @@ from clew import Agent, ConfigError, Limits, ModelSettings, Tool
 from clew.agent.subagents import reachable
 from clew.agent.validate import check_named
 from clew.context import Context, Instructions
-from clew.core.interfaces import STRATEGY
+from clew.core.models import STRATEGY
 from clew.interfaces import (
     FINISH,
     OUTCOME,

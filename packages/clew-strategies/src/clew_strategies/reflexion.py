@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clew import Agent, Limits
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.interfaces import Json
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_minimum

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clew import Agent, ConfigError, Limits
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.interfaces import Json, encode
 from clew.support.json_values import text_or_json
 from clew.support.settings import check_fields, check_minimum

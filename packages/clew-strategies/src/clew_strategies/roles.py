@@ -9,7 +9,7 @@ import msgspec
 from clew import Agent, Observation, Tool, Verdict, delegate
 from clew.agent.runner import has_begun
 from clew.agent.subagents import TASK, Delegation
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.interfaces import AgentTool, Json, Parameters, SubRun
 from clew_strategies.branches import Branches, branching, load_sub_run
 from clew_strategies.earlier import done_before

@@ -1,7 +1,7 @@
 """What declines in a batch and in a vote."""
 
 from clew import Agent, MemoryStore, batch
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from clew.testing.models import ScriptedModel
 
 LOST = 'I cannot say. It reads: <tool_call>{"name": "erase", "arguments": {}}</tool_call>'

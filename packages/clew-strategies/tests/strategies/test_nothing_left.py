@@ -8,8 +8,12 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Result, read, replay, run, tool
-from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import Append, ModelInfo, OnText, Prompt
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Append
+from clew.core.values import Json, encode
 from clew.support.wings import STRATEGIES, find
 from clew_strategies import strategy_agent
 from tests.matrix import parts

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, Result, run, tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, finish, say
 from clew_strategies import ReWOO, strategy_agent

@@ -19,7 +19,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish, say
 from clew_strategies import Orchestrator, strategy_agent

@@ -9,7 +9,8 @@ import pytest
 from clew import Agent, Limits, MemoryStore, ModelError, ModelSettings, Tool, open_run, resume, run
 from clew.agent.reply_parser import with_parser
 from clew.context import Context, Instructions, Rewinds, Variant
-from clew.core.events import Note, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.guards import Provenance
 from clew.interfaces import Json, ModelInfo, OnText, Prompt, Reply, encode
 from clew.testing import ScriptedModel, finish

@@ -27,8 +27,10 @@ from clew import (
     rule,
     tool,
 )
-from clew.core.events import Reply, Stop
-from clew.core.interfaces import Append, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Stop
+from clew.core.prompts import Prompt
+from clew.core.stores import Append
 from clew.core.trajectory import Call, Trajectory
 from clew.stores import RunNotFoundError
 from clew.testing.models import ScriptedModel, act, finish, say

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore
-from clew.core.events import Evidence, Observation
+from clew.core.contents import Evidence, Observation
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools import tool
 from clew_strategies import vote

@@ -9,8 +9,10 @@ import anyio
 import anyio.lowlevel
 
 from clew import Agent, MemoryStore, tool
-from clew.core.events import Reply
-from clew.core.interfaces import Append, Base, Line, ModelInfo, OnText, Prompt, RunInfo
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Append, Base, Line, RunInfo
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, position, say
 from clew_strategies import Vote, vote

@@ -22,7 +22,8 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from clew import Image, Observation, Step
-from clew.core.events import Finish, text_parts
+from clew.core.codes import Finish
+from clew.core.contents import text_parts
 from clew.interfaces import (
     FINISH,
     Action,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Evidence, MemoryStore, Observation, Tool, read, run, tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.testing.models import ScriptedModel, act, finish
 from clew_web import (
     Answer,

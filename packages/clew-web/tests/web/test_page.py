@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import Observation
+from clew.core.contents import Observation
 from clew_web import Answer, Kind, Reach, WebToolError, fetch_page
 from clew_web.extract_text import readable
 from tests.tools.test_docs import pdf

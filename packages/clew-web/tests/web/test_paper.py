@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, fork, read, resume, run
-from clew.core.events import Json, Observation
+from clew.core.contents import Observation
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, run
-from clew.core.events import Observation
-from clew.core.interfaces import Tool
+from clew.core.contents import Observation
+from clew.core.tools import Tool
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.schema import problems

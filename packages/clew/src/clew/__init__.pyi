@@ -92,31 +92,21 @@ from clew.context import (
     Instructions,
     Rewinds,
 )
-from clew.core.events import (
-    Audio,
-    Entry,
-    Evidence,
-    File,
-    Image,
-    Observation,
-    Usage,
-    Verdict,
-)
-from clew.core.interfaces import (
-    Retry,
-    Tool,
-)
+from clew.core.contents import Audio, Evidence, File, Image, Observation, Usage
+from clew.core.entries import Entry
 from clew.core.pending import (
     PendingApproval,
 )
 from clew.core.replay import (
     Replayed,
 )
+from clew.core.tools import Retry, Tool
 from clew.core.trajectory import (
     Call,
     Step,
     Trajectory,
 )
+from clew.core.verdicts import Verdict
 from clew.deps.run_context import (
     RunContext,
 )

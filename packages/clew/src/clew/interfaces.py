@@ -5,74 +5,41 @@ function. You inherit from nothing. The module also has the values that they tak
 events of a record, and their encoding. `clew` itself has what every program needs.
 """
 
+from clew.core.actions import Action, UnknownCall
+from clew.core.bounds import Left, StopRule
+from clew.core.call_context import CALL, CallContext
 from clew.core.codec import Codec, Describes, Parsed, PromptSpec
+from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Effect, Finish, Trust
+from clew.core.contents import Grant, RawCall, Reply, Text, Wire
+from clew.core.entries import decode
 from clew.core.events import (
-    EFFECTFUL,
-    FINISH,
-    OUTCOME,
-    Action,
-    AgentSpec,
-    AnswerOutcome,
     AnyEvent,
     Attempt,
     Cancel,
     Changed,
     Charged,
     Compacted,
-    Effect,
-    Finish,
     Forked,
-    Grant,
-    Json,
     Judged,
     Landing,
     Note,
-    Rates,
-    RawCall,
-    Reply,
     Rewound,
     Ruling,
     Settled,
     Started,
     Stop,
     Suspended,
-    Text,
     Thought,
-    Trust,
-    UnknownCall,
-    Wire,
     Woken,
-    decode,
-    encode,
 )
-from clew.core.interfaces import (
-    CALL,
-    AgentTool,
-    Append,
-    Base,
-    CallContext,
-    Calls,
-    Check,
-    Finder,
-    Guard,
-    Left,
-    Line,
-    Listener,
-    Model,
-    ModelInfo,
-    OnText,
-    Parameters,
-    Part,
-    Progress,
-    Prompt,
-    RunInfo,
-    Screen,
-    Screened,
-    StopRule,
-    Store,
-    SubRun,
-    ToolSpec,
-)
+from clew.core.judging import Check, Guard, Screen, Screened
+from clew.core.listeners import Listener, Progress
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Calls, Part, Prompt
+from clew.core.specs import AgentSpec, Rates
+from clew.core.stores import Append, Base, Line, RunInfo, Store
+from clew.core.tools import AgentTool, Finder, Parameters, SubRun, ToolSpec
+from clew.core.values import Json, encode
 
 __all__ = [
     "CALL",

@@ -17,7 +17,7 @@ from clew.agent_files import TEMPLATE, load_agent, make_agent, read_agent_file, 
 from clew.agent_files.spec import FileTable, LimitsTable, ProcessTable, Spec
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.toml_positions import line_of
-from clew.core.interfaces import AgentTool
+from clew.core.tools import AgentTool
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.models.http.endpoint import Endpoint
 from clew.models.http.rate_limit import pace_of

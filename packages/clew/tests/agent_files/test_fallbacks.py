@@ -9,11 +9,12 @@ import pytest
 from clew import ConfigError, MemoryStore, read, run
 from clew.agent.runner import start
 from clew.agent_files import load_agent, make_agent, origin, read_agent_file, stand_ins
+from clew.core.actions import Done
 from clew.core.effects import effects_of
-from clew.core.events import Done, encode
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.values import encode
 from clew.testing import ScriptedModel, act, say
 from clew.testing.models import Move
 

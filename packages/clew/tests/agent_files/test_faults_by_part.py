@@ -17,7 +17,7 @@ from clew.agent_files import (
 from clew.agent_files.fallbacks import knowing_fallbacks
 from clew.agent_files.read import explained
 from clew.agent_files.worker_agents import RecordedAgents
-from clew.core.interfaces import AgentTool, FallbackTool
+from clew.core.tools import AgentTool, FallbackTool
 
 OFFLINE = 'model = "offline"\n'
 

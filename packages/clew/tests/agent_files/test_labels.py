@@ -7,7 +7,7 @@ import pytest
 
 from clew import ConfigError, MemoryStore, run
 from clew.agent_files import load_agent, read_agent_file
-from clew.core.interfaces import Labels
+from clew.core.tools import Labels
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, say
 from tests.cli.shell import clew

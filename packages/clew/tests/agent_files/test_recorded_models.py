@@ -10,10 +10,11 @@ from clew import ConfigError, MemoryStore, ModelError, with_parser
 from clew.agent.reply_parser import WithParser
 from clew.agent.runner import start
 from clew.agent_files import Spec, make_agent, origin, stand_ins
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.contents import Reply
 from clew.core.journal import load
 from clew.core.loop import run as go
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
 from clew.core.replay import replay
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish

@@ -20,11 +20,11 @@ from clew.agent_files import (
     spec_of,
     stand_ins,
 )
-from clew.core.events import Json
-from clew.core.interfaces import AgentTool
 from clew.core.journal import load
 from clew.core.loop import run as go
 from clew.core.replay import replay
+from clew.core.tools import AgentTool
+from clew.core.values import Json
 from clew.testing.models import ScriptedModel, act, finish
 
 PARTS = '''

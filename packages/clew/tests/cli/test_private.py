@@ -10,7 +10,9 @@ import anyio
 import pytest
 
 from clew import Agent, SqliteStore, run
-from clew.core.events import Note, encode, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Note
+from clew.core.values import encode
 from clew.stores import open_store
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.retrieval.vector_store import VectorStore

@@ -4,7 +4,7 @@ import pytest
 
 from clew import Agent, Image, Instructions, Limits, ModelSettings, run_sync, tool
 from clew.context import PROMPT, Variant
-from clew.core.events import Reply, Wire
+from clew.core.contents import Reply, Wire
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.cli.shell import clew, library
 

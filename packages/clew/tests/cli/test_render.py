@@ -21,38 +21,30 @@ from clew.cli.render import (
     written,
 )
 from clew.cli.safe_text import inert
+from clew.core.actions import Action, Done, PlannedCall
+from clew.core.contents import Evidence, Observation, RawCall, Reply, Usage, text_parts
 from clew.core.events import (
-    Action,
-    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
     Changed,
     Charged,
-    Done,
-    Evidence,
     Fingerprints,
     Forked,
     Judged,
     Landing,
     Note,
-    Observation,
     Planned,
-    PlannedCall,
-    RawCall,
-    Reply,
     Ruling,
     Started,
     Stop,
     Thought,
-    ToolSetting,
-    Usage,
-    Verdict,
-    encode,
-    text_parts,
 )
 from clew.core.loop import run as go
+from clew.core.specs import AgentSpec, ToolSetting
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.retention.traces import read_trace, trace
 from clew.testing.models import ScriptedModel, say
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, Tool, run_sync, sync
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.testing.models import ScriptedModel, act, say
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew

@@ -8,7 +8,8 @@ import pytest
 
 from clew import StoreError
 from clew.agent_files import make_agent, read_agent_file
-from clew.core.events import Started, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Started
 from clew.core.journal import Journal
 from clew.retention.traces import read_trace
 from clew.stores import store_at

@@ -17,7 +17,8 @@ import pytest
 from clew import Agent, sync
 from clew.cli.worker import EventPrinter
 from clew.cli.worker import worker as worker_command
-from clew.core.events import Started, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Started
 from clew.core.journal import Journal
 from clew.stores.sqlite.store import SqliteStore
 from clew.testing.models import ScriptedModel, say

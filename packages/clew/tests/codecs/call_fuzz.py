@@ -26,8 +26,10 @@ from typing import Final
 from clew.codecs import by_name
 from clew.codecs.arguments import tool_named
 from clew.codecs.text_answer import as_calls
+from clew.core.actions import Action
 from clew.core.codec import Codec, PromptSpec
-from clew.core.events import FINISH, Action, Reply
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.samples import TEXT, installed, prompt_spec, step, tool
 

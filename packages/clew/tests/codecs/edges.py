@@ -14,9 +14,10 @@ from clew.codecs.native import Native
 from clew.codecs.own_literals import only_literals
 from clew.codecs.quoted_answers import has_no_quotes, without_quotes
 from clew.codecs.schema_references import resolved
+from clew.core.actions import Action
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import Action, RawCall, Reply
-from clew.core.interfaces import Parameters
+from clew.core.contents import RawCall, Reply
+from clew.core.tools import Parameters
 from tests.codecs.samples import POINT, TEXT, TOOLS, prompt_spec, tool
 from tests.codecs.unread_calls import ASKED, SPELLINGS
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import TOO_LONG, RawCall, Reply
+from clew.core.codes import TOO_LONG
+from clew.core.contents import RawCall, Reply
 
 _FORM: Final = " The right form is, for example:\n"
 

@@ -3,10 +3,13 @@
 from typing import Any
 
 from clew.codecs import by_name, names
+from clew.core.actions import Action
 from clew.core.codec import Example, PromptSpec
-from clew.core.events import Action, Fingerprints, Judged, Observation, Reply, Thought, Verdict
-from clew.core.interfaces import Parameters, Tool, ToolSpec
+from clew.core.contents import Observation, Reply
+from clew.core.events import Fingerprints, Judged, Thought
+from clew.core.tools import Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Step
+from clew.core.verdicts import Verdict
 from clew.support.errors import ConfigError
 
 PRINTS = Fingerprints("h", "t", "p", "s")

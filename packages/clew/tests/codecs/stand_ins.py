@@ -1,7 +1,8 @@
 """The tool that a format of programs looks for, without what runs them."""
 
 from clew import Tool
-from clew.core.events import RUN_CODE, Json
+from clew.core.codes import RUN_CODE
+from clew.core.values import Json
 
 
 async def _nothing(args: dict[str, Json], key: str) -> str:

@@ -4,7 +4,8 @@ import pytest
 
 from clew.codecs.call_traces import trace
 from clew.codecs.native import Native
-from clew.core.events import Action, Reply
+from clew.core.actions import Action
+from clew.core.contents import Reply
 from tests.codecs.call_forms import FAULTY
 from tests.codecs.samples import TEXT, prompt_spec, tool
 

@@ -13,8 +13,10 @@ from clew.codecs import by_name
 from clew.codecs.json_object import JsonObject
 from clew.codecs.react_text import Paper
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import Reply
-from clew.core.interfaces import Calls, OnText, Parameters, Part
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Calls, Part
+from clew.core.tools import Parameters
 from clew.core.trajectory import Step
 from clew_testing.codec_contract import CONTRACT, Check, check_codec
 from tests.codecs.samples import installed

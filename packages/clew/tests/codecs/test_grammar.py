@@ -13,7 +13,9 @@ import clew
 from clew.codecs import by_name, names
 from clew.codecs.gbnf import Grammar
 from clew.core.codec import Constrains
-from clew.core.events import AnswerOutcome, Reply, encode
+from clew.core.codes import AnswerOutcome
+from clew.core.contents import Reply
+from clew.core.values import encode
 from clew.testing import ScriptedModel, act, finish, say
 from clew.testing.models import Move
 from clew.toolbox.calc import calc

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from clew.codecs.json_object import JsonObject
 from clew.codecs.stop_filter import WIDTH
 from clew.codecs.stream_end import RUNS_ON
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import Action, Note, Observation, Reply, Thought, text_parts
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.events import Note, Thought
 from clew.core.trajectory import Call, Step
 from tests.codecs.samples import POINT, PRINTS, TEXT, TOOLS, example, prompt_spec, step, tool
 

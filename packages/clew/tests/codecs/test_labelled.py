@@ -6,8 +6,9 @@ import pytest
 
 from clew.codecs import by_name
 from clew.codecs.labelled import Dialect, Labelled
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import Action, RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from tests.codecs.samples import POINT, prompt_spec
 
 PARIS = Action("search", {"query": "Paris"})

@@ -3,7 +3,8 @@
 import pytest
 
 from clew import Agent, Limits, MemoryStore, run, tool
-from clew.core.events import FINISH, Reply
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
 from clew.testing.models import act, finish
 from tests.core.watched import CODECS, watched
 

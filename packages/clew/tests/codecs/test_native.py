@@ -5,8 +5,9 @@ import pytest
 from clew import Agent, MemoryStore, run
 from clew.codecs.native import Native
 from clew.core.codec import PromptSpec
-from clew.core.events import Fingerprints, Landing, Note, RawCall, Reply, Thought, Wire, text_parts
-from clew.core.interfaces import Parameters
+from clew.core.contents import RawCall, Reply, Wire, text_parts
+from clew.core.events import Fingerprints, Landing, Note, Thought
+from clew.core.tools import Parameters
 from clew.core.trajectory import Call, Step
 from clew.support.surrogates import HALF
 from clew.testing.models import ScriptedModel, say

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from clew.codecs.react_text import Paper
+from clew.core.actions import Action
 from clew.core.codec import Parsed
-from clew.core.events import Action, Reply
+from clew.core.contents import Reply
 from tests.codecs.samples import POINT, prompt_spec, tool
 
 PARIS = Action("search", {"query": "Paris"})

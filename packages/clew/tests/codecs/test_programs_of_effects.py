@@ -3,7 +3,8 @@
 import pytest
 
 from clew.codecs import by_name
-from clew.core.events import Effect, Reply
+from clew.core.codes import Effect
+from clew.core.contents import Reply
 from tests.codecs.samples import TEXT, prompt_spec, tool
 
 CODE = "send(text='Buy 10')"

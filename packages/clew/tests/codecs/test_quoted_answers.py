@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, read, replay, run
-from clew.core.events import encode
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, finish
 from tests.codecs.samples import installed
 

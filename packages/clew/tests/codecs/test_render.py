@@ -14,9 +14,11 @@ from clew.codecs.no_action import void
 from clew.codecs.prompt_texts import FAULTY_CHARS
 from clew.codecs.react_text import Paper
 from clew.codecs.stop_filter import LineLabel
+from clew.core.actions import Action
 from clew.core.codec import Codec, PromptSpec
-from clew.core.events import Action, Landing, Note, Observation, Reply, Thought, text_parts
-from clew.core.interfaces import Part
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.events import Landing, Note, Thought
+from clew.core.prompts import Part
 from clew.core.trajectory import Step
 from clew.support.errors import ConfigError
 from tests.codecs.samples import POINT, PRINTS, TOOLS, example, prompt_spec, step, tool

@@ -14,7 +14,7 @@ from clew.codecs.react_text import Paper
 from clew.codecs.sections import before_invented_tail
 from clew.codecs.stop_filter import WIDTH, Labels, LineLabel, Undecided, scan
 from clew.core.codec import Codec
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from tests.codecs.samples import prompt_spec
 
 CODECS: list[Codec] = [

@@ -8,8 +8,9 @@ from clew.codecs.arguments import example
 from clew.codecs.call_spellings import MAX_CALLS, calls_at
 from clew.codecs.native import Native
 from clew.codecs.written_calls import WrittenCall
-from clew.core.events import Action, RawCall, Reply
-from clew.core.interfaces import Parameters, Tool
+from clew.core.actions import Action
+from clew.core.contents import RawCall, Reply
+from clew.core.tools import Parameters, Tool
 from tests.codecs.samples import TEXT, prompt_spec, tool
 
 ONE = '{"name": "search", "arguments": {"query": "Ada"}}'

@@ -4,7 +4,8 @@ import pytest
 
 from clew.codecs import by_name
 from clew.codecs.native import Native
-from clew.core.events import Action, Reply
+from clew.core.actions import Action
+from clew.core.contents import Reply
 from tests.codecs.samples import prompt_spec
 from tests.codecs.spellings import ADA, BESIDE, FAULTS, SEEN, TALK, UNSEEN
 

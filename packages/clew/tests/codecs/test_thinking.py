@@ -6,7 +6,10 @@ import pytest
 
 from clew import Agent, MemoryStore, Tool, read, run, tool
 from clew.codecs import by_name
-from clew.core.events import Action, Effect, Entry, Finish, Reply
+from clew.core.actions import Action
+from clew.core.codes import Effect, Finish
+from clew.core.contents import Reply
+from clew.core.entries import Entry
 from clew.testing import ScriptedModel
 from tests.codecs.samples import TEXT, installed, prompt_spec
 from tests.codecs.samples import tool as declared

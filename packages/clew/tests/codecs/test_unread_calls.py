@@ -5,7 +5,7 @@ import pytest
 from clew import Agent, MemoryStore, read, run, tool
 from clew.codecs.native import Native
 from clew.core.codec import PromptSpec
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import READ, Spelling
 from tests.codecs.samples import TEXT, prompt_spec

@@ -8,7 +8,7 @@ import pytest
 
 from clew.codecs import by_name
 from clew.codecs.written_values import ReadsValues, ValuePiece
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from tests.codecs.samples import prompt_spec
 
 Told = tuple[str, str, str, bool]

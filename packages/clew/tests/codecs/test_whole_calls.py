@@ -9,7 +9,8 @@ from clew import Agent, MemoryStore, read, run, tool
 from clew.codecs import by_name
 from clew.codecs.labelled import Labelled
 from clew.codecs.native import Native
-from clew.core.events import Action, Reply
+from clew.core.actions import Action
+from clew.core.contents import Reply
 from clew.testing import ScriptedModel
 from tests.codecs.call_forms import FAULTY, READ, VALUES
 from tests.codecs.call_fuzz import CODECS, COMMANDS, asked_for, tried

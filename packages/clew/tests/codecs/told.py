@@ -13,25 +13,14 @@ from typing import Any, Final, TypeAlias, cast
 from clew.codecs import by_name
 from clew.codecs.json_object import JsonObject
 from clew.codecs.native import Native
+from clew.core.actions import Action, Done
 from clew.core.codec import Codec, Constrains, Example, PromptSpec
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    Changed,
-    Compacted,
-    Done,
-    Finish,
-    Forked,
-    Image,
-    Landing,
-    Note,
-    Observation,
-    RawCall,
-    Reply,
-    Rewound,
-    text_parts,
-)
-from clew.core.interfaces import Calls, Parameters, Part
+from clew.core.codes import Finish
+from clew.core.contents import Image, Observation, RawCall, Reply, text_parts
+from clew.core.events import Changed, Compacted, Forked, Landing, Note, Rewound
+from clew.core.prompts import Calls, Part
+from clew.core.specs import AgentSpec
+from clew.core.tools import Parameters
 from clew.core.trajectory import Step
 from tests.codecs import edges, replies
 from tests.codecs.call_forms import FAULTY, READ, Spelling

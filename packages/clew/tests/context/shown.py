@@ -17,8 +17,8 @@ from clew.context.summary import ASKED
 from clew.context.tool_examples import tool_examples
 from clew.context.variants import VARIANTS, Variant
 from clew.core.codec import Example
-from clew.core.events import encode
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
+from clew.core.values import encode
 
 SHOWN: Final = Path(__file__).parent / "shown.txt"
 

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from clew.context.own_words import bounded, shortened
-from clew.core.events import Action, Note, Observation, RawCall, Reply, Wire, encode, text_parts
+from clew.core.actions import Action
+from clew.core.contents import Observation, RawCall, Reply, Wire, text_parts
+from clew.core.events import Note
 from clew.core.steps import Call, Step
+from clew.core.values import encode
 from tests.core.records import thought
 
 REFUSED_CHARS, VISIBLE_CHARS, NAME_CHARS, WIRE_CHARS = 8_000, 100_000, 64, 1_000_000

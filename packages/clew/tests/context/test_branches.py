@@ -12,18 +12,11 @@ from clew.context.branches import (
     rejected,
     repeated,
 )
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Evidence,
-    Judged,
-    Note,
-    Observation,
-    Rewound,
-    Verdict,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Evidence, Observation, text_parts
+from clew.core.events import AnyEvent, Judged, Note, Rewound
 from clew.core.trajectory import Trajectory
+from clew.core.verdicts import Verdict
 from tests.core.records import look, record, thought
 
 CODE: Any = "repeated_same_tool_call_too_many_times"

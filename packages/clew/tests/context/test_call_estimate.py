@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Trajectory, read, run, tool
 from clew.context.call_estimate import ANSWER, CHARACTERS, CallEstimate
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.testing.models import ScriptedModel, act, say
 
 SEEN = "x" * 4_000

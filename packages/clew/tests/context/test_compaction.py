@@ -20,8 +20,11 @@ from clew import (
     Trajectory,
 )
 from clew.agent_files import load_agent
-from clew.core.events import Charged, Compacted, Note, Observation, encode, text_parts
-from clew.core.interfaces import Prompt, Store
+from clew.core.contents import Observation, text_parts
+from clew.core.events import Charged, Compacted, Note
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.testing.models import Move, act, acts, say
 from tests.core.play import copy
 

@@ -6,8 +6,8 @@ import pytest
 
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
 from clew.context.tool_examples import tool_examples
-from clew.core.events import Action
-from clew.core.interfaces import ToolSpec
+from clew.core.actions import Action
+from clew.core.tools import ToolSpec
 from clew.support.errors import ConfigError
 
 TEXT: dict[str, Any] = {"type": "string"}

@@ -10,7 +10,8 @@ from benchmarks.context import others, talks
 from benchmarks.context.long_runs import FACT, breaks, page_text
 from benchmarks.context.real_talks import mini
 from benchmarks.context.references import Conversation
-from clew.core.events import Compacted, RawCall, Reply
+from clew.core.contents import RawCall, Reply
+from clew.core.events import Compacted
 from clew_testing.servers.http_server import Fail, Say, Send
 from recordings.native_talks import Seen, Talk, Turn
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Compaction, ConfigError, Context, MemoryStore, PartError, resume, run, tool
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.core.journal import load
 from clew.support.parts import stable_name
 from clew.testing import ScriptedModel, act, say

@@ -10,8 +10,10 @@ import msgspec
 import pytest
 
 from clew import Agent, Limits, read, replay, run, tool
-from clew.core.events import RawCall, Reply, Thought, Usage, encode
-from clew.core.interfaces import Prompt
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.events import Thought
+from clew.core.prompts import Prompt
+from clew.core.values import encode
 from clew.stores.memory import MemoryStore
 from clew.testing.models import Move, ScriptedModel, act, finish
 

@@ -16,22 +16,9 @@ from clew.context.compaction import (
     visible_characters,
 )
 from clew.context.draft import CompactionPlan, earlier_summary, results
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Compacted,
-    Done,
-    Evidence,
-    Forked,
-    Note,
-    Observation,
-    RawCall,
-    Reply,
-    Rewound,
-    Usage,
-    text_parts,
-)
+from clew.core.actions import Action, Done
+from clew.core.contents import Evidence, Observation, RawCall, Reply, Usage, text_parts
+from clew.core.events import AnyEvent, Attempt, Compacted, Forked, Note, Rewound
 from clew.core.trajectory import Trajectory
 from clew.support.errors import PartError
 from tests.core.records import SPEC, look, more, record, thought

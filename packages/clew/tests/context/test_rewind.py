@@ -9,8 +9,10 @@ import pytest
 import clew
 from benchmarks.context.long_runs import WindowModel, page, pages_read, reading
 from clew import Agent, ConfigError, Limits, MemoryStore, Trajectory
-from clew.core.events import Charged, Note, Rewound, encode
-from clew.core.interfaces import Prompt, Store
+from clew.core.events import Charged, Note, Rewound
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.testing.models import Move, act, finish, say
 from clew.toolbox import backtrack

@@ -26,8 +26,12 @@ from clew.agent.read_result import result
 from clew.agent_files import load_agent
 from clew.cli.outcome import ShownResult, summary
 from clew.context import Review
-from clew.core.events import Charged, Entry, Reply, Rewound
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.core.contents import Reply
+from clew.core.entries import Entry
+from clew.core.events import Charged, Rewound
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.cli.shell import clew as command
 from tests.core.play import copy

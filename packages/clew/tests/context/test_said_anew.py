@@ -8,25 +8,13 @@ import pytest
 
 from clew import Agent
 from clew.context.view import digest, first_prompt, next_prompt, plain
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Compacted,
-    Image,
-    Judged,
-    Note,
-    Observation,
-    RawCall,
-    Reply,
-    Rewound,
-    Stop,
-    Thought,
-    Verdict,
-    Wire,
-    text_parts,
-)
-from clew.core.interfaces import Part, Prompt, Tool
+from clew.core.actions import Action
+from clew.core.contents import Image, Observation, RawCall, Reply, Wire, text_parts
+from clew.core.events import AnyEvent, Compacted, Judged, Note, Rewound, Stop, Thought
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Tool
 from clew.core.trajectory import WITHHELD, Trajectory
+from clew.core.verdicts import Verdict
 from clew.testing.models import ScriptedModel
 from tests.core.records import look, more, record, thought
 

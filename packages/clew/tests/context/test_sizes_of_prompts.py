@@ -6,23 +6,12 @@ import pytest
 
 from clew.context.call_estimate import CallEstimate, max_answer_tokens, opening
 from clew.context.history import ContextRow, context_history
-from clew.core.events import (
-    AgentSpec,
-    Compacted,
-    Entry,
-    Image,
-    Note,
-    Observation,
-    Rates,
-    RawCall,
-    Reply,
-    Rewound,
-    Started,
-    Undercounted,
-    Usage,
-    text_parts,
-)
-from clew.core.interfaces import Part, Prompt, ToolSpec
+from clew.core.contents import Image, Observation, RawCall, Reply, Undercounted, Usage, text_parts
+from clew.core.entries import Entry
+from clew.core.events import Compacted, Note, Rewound, Started
+from clew.core.prompts import Part, Prompt
+from clew.core.specs import AgentSpec, Rates
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Trajectory
 from tests.core.records import look, more, record, thought
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from clew.context.summary import ASKED, left_out, summarised
-from clew.core.events import Compacted, Observation, RawCall, Reply, Rewound, Usage
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Observation, RawCall, Reply, Usage
+from clew.core.events import Compacted, Rewound
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.support.errors import TooLongError
 from tests.core.records import look, record, thought

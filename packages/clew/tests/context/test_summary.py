@@ -8,7 +8,8 @@ import clew
 from benchmarks.context.long_runs import SUMMARY, Line, Summariser, WindowModel, page, reading
 from clew import Agent, Compaction, Context, Limits, MemoryStore, ModelError
 from clew.context.summary import SUMMARY_CHARS
-from clew.core.events import Charged, Compacted, RawCall, Reply
+from clew.core.contents import RawCall, Reply
+from clew.core.events import Charged, Compacted
 from clew.support.errors import TooLongError
 from clew.testing.models import say
 from tests.context.test_compaction import WHERE, answered, compactions, ran

@@ -6,21 +6,12 @@ import pytest
 
 from clew.context import Review, Rewinds
 from clew.context.rewind import asked_back, way_back
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Charged,
-    Judged,
-    Landing,
-    Note,
-    Observation,
-    Rewound,
-    Usage,
-    Verdict,
-    text_parts,
-)
-from clew.core.interfaces import Tool
+from clew.core.actions import Action
+from clew.core.contents import Observation, Usage, text_parts
+from clew.core.events import AnyEvent, Charged, Judged, Landing, Note, Rewound
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
+from clew.core.verdicts import Verdict
 from tests.core.records import look, more, record, thought
 
 CODE: Any = "repeated_same_tool_call_too_many_times"

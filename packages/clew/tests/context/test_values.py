@@ -18,8 +18,9 @@ from clew.context.rewind import BACKTRACK, CRITIC, MODEL, OWN, REJECTED, REPEATE
 from clew.context.settings import CONTEXT
 from clew.context.variants import Variant
 from clew.core.codec import Example, PromptSpec
-from clew.core.events import Usage, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.contents import Usage
+from clew.core.tools import ToolSpec
+from clew.core.values import encode
 from clew.support.errors import ConfigError
 from tests.core.records import look, step
 

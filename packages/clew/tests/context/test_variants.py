@@ -15,8 +15,11 @@ from clew.context.variants import (
     matching,
     shortened,
 )
-from clew.core.events import Judged, Landing, Verdict
-from clew.core.interfaces import Left, ModelInfo, ToolSpec
+from clew.core.bounds import Left
+from clew.core.events import Judged, Landing
+from clew.core.models import ModelInfo
+from clew.core.tools import ToolSpec
+from clew.core.verdicts import Verdict
 from clew.support.errors import ConfigError, PartError
 from tests.core.records import more, record
 

@@ -12,17 +12,9 @@ from clew.context.visible import (
     trimmed,
     visible_step,
 )
-from clew.core.events import (
-    Action,
-    Attempt,
-    Compacted,
-    Forked,
-    Image,
-    Note,
-    Observation,
-    Rewound,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Image, Observation, text_parts
+from clew.core.events import Attempt, Compacted, Forked, Note, Rewound
 from clew.core.steps import Call, Step
 from tests.core.records import SPEC, look, more, record, step, thought
 

@@ -11,8 +11,9 @@ from clew import MemoryStore, read, run
 from clew.agent.agent import Agent
 from clew.context.demonstrations import DEMONSTRATIONS, demonstrations
 from clew.core.codec import Example
-from clew.core.events import FINISH, encode
+from clew.core.codes import FINISH
 from clew.core.trajectory import Call
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox import calc
 

@@ -6,7 +6,7 @@ from typing import Any
 from clew import Agent, Result, RunContext, Tool, delegate, resume, rule, run
 from clew import tool as as_tool
 from clew.agent.runner import has_begun, take_up
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.testing.models import Line as Said
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.guards.verdicts import verdict_on

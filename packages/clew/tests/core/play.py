@@ -6,9 +6,9 @@ from typing import Any
 from clew import Agent, Result, resume, rule
 from clew.agent.read_result import result
 from clew.agent.runner import start
-from clew.core.interfaces import Append, Line, Store
 from clew.core.journal import load
 from clew.core.loop import run
+from clew.core.stores import Append, Line, Store
 from clew.stores.memory import MemoryStore
 from tests.core.scenarios import Scenario
 

@@ -2,18 +2,11 @@
 
 from typing import Any
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Entry,
-    Fingerprints,
-    Observation,
-    Reply,
-    Started,
-    Thought,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Fingerprints, Started, Thought
+from clew.core.specs import AgentSpec
 from clew.core.steps import Call, Step
 from clew.core.trajectory import Trajectory
 

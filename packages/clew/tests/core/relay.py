@@ -3,8 +3,9 @@
 from typing import Any
 
 from clew import Tool
-from clew.core.events import Action, Suspended
-from clew.core.interfaces import CALL
+from clew.core.actions import Action
+from clew.core.call_context import CALL
+from clew.core.events import Suspended
 from clew.core.trajectory import Call
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from clew import Agent, Context, Limits, RunContext, Tool, ToolError, Verdict, tool
-from clew.core.events import RawCall, Reply, Status
+from clew.core.codes import Status
+from clew.core.contents import RawCall, Reply
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from clew.tools.retrieval import Retrieval

@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew.core.actions import Action
+from clew.core.bounds import Left, Tripped
 from clew.core.budget import (
     Account,
     Allowance,
@@ -13,23 +15,12 @@ from clew.core.budget import (
     smaller_grant,
     too_little,
 )
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Charged,
-    Grant,
-    Judged,
-    Landing,
-    Observation,
-    Reply,
-    Spending,
-    Usage,
-    Verdict,
-)
-from clew.core.interfaces import Attempts, Left, Tool, Tripped
+from clew.core.contents import Grant, Observation, Reply, Spending, Usage
+from clew.core.events import AnyEvent, Attempt, Charged, Judged, Landing
 from clew.core.steps import Totals
+from clew.core.tools import Attempts, Tool
 from clew.core.trajectory import Trajectory
+from clew.core.verdicts import Verdict
 from tests.core.records import look, more, record, thought
 
 NEEDS = " and the next call needs about"

@@ -27,12 +27,15 @@ from clew import (
 from clew.agent.read_result import result
 from clew.context import PROMPT, Example
 from clew.core.budget import AtMost
-from clew.core.events import Json, Reply, Started, Stop, text_parts
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply, text_parts
+from clew.core.events import Started, Stop
 from clew.core.journal import Journal
 from clew.core.loop import run as go
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.core.spec_changes import changes
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.guards import NoProgress
 from clew.guards.caps import Caps
 from clew.models.anthropic.messages import anthropic_messages

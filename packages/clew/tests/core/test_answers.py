@@ -7,10 +7,13 @@ import pytest
 from clew import Agent, MemoryStore, Result, Trajectory, Verdict, read, replay, resume, run
 from clew.agent.read_result import result
 from clew.agent.runner import start
-from clew.core.events import Note, RawCall, Reply, encode, text_parts
-from clew.core.interfaces import Model, OnText, Prompt
+from clew.core.contents import RawCall, Reply, text_parts
+from clew.core.events import Note
 from clew.core.loop import run as go
+from clew.core.models import Model, OnText
+from clew.core.prompts import Prompt
 from clew.core.trajectory import Call
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, act, acts, finish
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS, must_say_42

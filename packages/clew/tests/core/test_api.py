@@ -35,10 +35,12 @@ from clew import (
     tool,
 )
 from clew.agent.runner import start
-from clew.core.events import Cancel, Reply, Started, Stop, Thought
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Cancel, Started, Stop, Thought
 from clew.core.journal import Journal
 from clew.core.loop import run as go
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.testing.models import ScriptedModel, act, acts, finish, recorded, say
 from tests.core.play import events
 from tests.core.scenarios import Ledger, effect_tools, hold_sends, lookup

@@ -30,9 +30,11 @@ from clew import (
     run,
 )
 from clew.agent.runner import refuse_sub_run, start, start_or_take_up, take_up
-from clew.core.events import Judged, Note, Ruling, Stop, decode, encode
-from clew.core.interfaces import Append, Line
+from clew.core.entries import decode
+from clew.core.events import Judged, Note, Ruling, Stop
 from clew.core.journal import chain, load
+from clew.core.stores import Append, Line
+from clew.core.values import encode
 from clew.stores import RunNotFoundError
 from clew.stores.memory import MemoryStore
 from clew.testing.models import act, acts, say

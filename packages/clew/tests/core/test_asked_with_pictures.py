@@ -24,7 +24,8 @@ from clew import (
     run,
     tool,
 )
-from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.models import OnText
+from clew.core.prompts import Part, Prompt
 from clew.retention.verify import verify
 from clew.testing.models import ScriptedModel, act, say
 from clew.toolbox import attach

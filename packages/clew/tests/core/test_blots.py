@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import (
-    Action,
-    Judged,
-    Observation,
-    Ruling,
-    Suspended,
-    Verdict,
-    encode,
-)
+from clew.core.actions import Action
+from clew.core.contents import Observation
+from clew.core.events import Judged, Ruling, Suspended
 from clew.core.redaction import (
     BLOT,
     SECRET_NAMES,
@@ -24,6 +18,8 @@ from clew.core.redaction import (
     secrets,
 )
 from clew.core.steps import Call
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from tests.core.records import look, thought
 
 SECRET = "Sesame/oil+7"

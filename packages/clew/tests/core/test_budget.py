@@ -29,31 +29,17 @@ from clew import replay as play_again
 from clew.agent.runner import leave, start, take_up
 from clew.context import PROMPT
 from clew.context.call_estimate import ANSWER, CallEstimate, max_answer_tokens, opening
+from clew.core.actions import Action
+from clew.core.bounds import Left
 from clew.core.budget import MIN_SECONDS, Budget
-from clew.core.events import (
-    SCHEMA,
-    Action,
-    AgentSpec,
-    Charged,
-    Entry,
-    Fingerprints,
-    Grant,
-    Image,
-    Landing,
-    Observation,
-    Rates,
-    RawCall,
-    Reply,
-    Ruling,
-    Started,
-    Thought,
-    Usage,
-    text_parts,
-)
-from clew.core.interfaces import Left, Prompt
+from clew.core.contents import Grant, Image, Observation, RawCall, Reply, Usage, text_parts
+from clew.core.entries import Entry
+from clew.core.events import SCHEMA, Charged, Fingerprints, Landing, Ruling, Started, Thought
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.core.loop import run as go
+from clew.core.prompts import Prompt
+from clew.core.specs import AgentSpec, Rates
 from clew.core.trajectory import Totals
 from clew.models.openai.chat import openai_chat
 from clew.models.prices import Price

@@ -6,8 +6,12 @@ import pytest
 
 from clew import Agent, MemoryStore
 from clew.agent.runner import start, take_up
-from clew.core.events import Charged, ChargeKind, Compacted, Usage, decode, encode
+from clew.core.codes import ChargeKind
+from clew.core.contents import Usage
+from clew.core.entries import decode
+from clew.core.events import Charged, Compacted
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, say
 
 KINDS: tuple[ChargeKind, ...] = get_args(ChargeKind)

@@ -25,7 +25,8 @@ from clew import (
 )
 from clew.context.chat_tokens import without_chat_tokens
 from clew.core.events import Note
-from clew.core.interfaces import Prompt, Tool
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
 from clew.evidence import Grounded
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import Attempts

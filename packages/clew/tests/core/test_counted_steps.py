@@ -14,7 +14,7 @@ import pytest
 import clew
 from clew import Agent, run
 from clew import tool as make_tool
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.interfaces import ModelInfo, OnText, Prompt, RawCall, Reply
 from clew.stores.memory import MemoryStore
 

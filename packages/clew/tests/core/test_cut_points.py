@@ -4,18 +4,9 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Done,
-    Forked,
-    Note,
-    Observation,
-    Stop,
-    Suspended,
-    text_parts,
-)
+from clew.core.actions import Action, Done
+from clew.core.contents import Observation, text_parts
+from clew.core.events import AnyEvent, Attempt, Forked, Note, Stop, Suspended
 from clew.core.fork import find_fork_point
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError

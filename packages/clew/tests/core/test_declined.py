@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, MemoryStore, Result, read, replay, resume, run, tool
 from clew.agent.subagents import delegate
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from clew.core.trajectory import Trajectory
 from clew.evidence import Grounded
 from clew.guards.limits import Limits

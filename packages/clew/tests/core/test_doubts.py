@@ -22,7 +22,7 @@ from clew import (
     rule,
     run,
 )
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.interfaces import CALL, Prompt
 from clew.testing import ScriptedModel, act, say
 

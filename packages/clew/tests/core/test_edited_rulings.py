@@ -25,7 +25,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import EFFECTFUL
+from clew.core.codes import EFFECTFUL
 from clew.testing import ScriptedModel, act, acts, say
 from clew.tools.fallback import with_fallback
 from clew.tools.process import process_tool

@@ -25,13 +25,18 @@ from clew import (
 )
 from clew.agent.api import resume
 from clew.agent.runner import start
-from clew.core.events import Attempt, Json, Note, Reply
+from clew.core.call_context import CALL
+from clew.core.contents import Reply
+from clew.core.events import Attempt, Note
 from clew.core.execute import IN_DOUBT
-from clew.core.interfaces import CALL, Append, OnText, Prompt
 from clew.core.journal import Journal, load
 from clew.core.loop import run
+from clew.core.models import OnText
 from clew.core.observations import DETAIL_CHARS
+from clew.core.prompts import Prompt
 from clew.core.replay import replay
+from clew.core.stores import Append
+from clew.core.values import Json
 from clew.stores import FencedError
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, say

@@ -7,21 +7,12 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, run
+from clew.core.actions import Action, Done
+from clew.core.contents import Observation, Reply, Undercounted, Usage, text_parts
 from clew.core.effects import effects_after, effects_of, is_strategy, with_those_within
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Done,
-    Observation,
-    Reply,
-    Started,
-    Undercounted,
-    Usage,
-    text_parts,
-)
-from clew.core.interfaces import Store
+from clew.core.events import AnyEvent, Attempt, Started
 from clew.core.journal import Journal, load
+from clew.core.stores import Store
 from clew.testing.models import ScriptedModel, act
 from clew.toolbox import calc
 from tests.core.records import SPEC, record, thought

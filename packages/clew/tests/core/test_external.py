@@ -33,8 +33,11 @@ from clew import (
     settle,
     tool,
 )
-from clew.core.events import Attempt, Judged, Observation, Settled, Stop, decode, encode
-from clew.core.interfaces import AnyTool, Attempts, Retry
+from clew.core.contents import Observation
+from clew.core.entries import decode
+from clew.core.events import Attempt, Judged, Settled, Stop
+from clew.core.tools import AnyTool, Attempts, Retry
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
 from clew.toolbox import process_tool

@@ -30,11 +30,15 @@ from clew.agent.runner import start
 from clew.codecs.native import Native
 from clew.context import Variant
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import Entry, Reply, Thought
-from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
+from clew.core.contents import Reply
+from clew.core.entries import Entry
+from clew.core.events import Thought
 from clew.core.journal import load
 from clew.core.loop import run as go
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.core.replay import replay
+from clew.core.tools import ToolSpec
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, say
 from clew.tools import Attempts

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits
 from clew.agent.runner import start
-from clew.core.events import EFFECTFUL, Observation, Reply, Thought
+from clew.core.codes import EFFECTFUL
+from clew.core.contents import Observation, Reply
+from clew.core.events import Thought
 from clew.core.loop import run
 from clew.core.replay import replay
 from clew.core.trajectory import Trajectory

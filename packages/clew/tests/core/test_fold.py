@@ -5,37 +5,38 @@ from typing import Any
 
 import pytest
 
+from clew.core.actions import Action, Done
+from clew.core.contents import (
+    Evidence,
+    Grant,
+    Observation,
+    RawCall,
+    Reply,
+    Spending,
+    Usage,
+    text_parts,
+)
+from clew.core.entries import Entry
 from clew.core.events import (
-    Action,
-    AgentSpec,
     Attempt,
     Cancel,
     Changed,
     Charged,
     Compacted,
-    Done,
-    Entry,
-    Evidence,
     Forked,
-    Grant,
     Judged,
     Landing,
     Note,
-    Observation,
-    RawCall,
-    Reply,
     Rewound,
     Ruling,
-    Spending,
     Stop,
     Suspended,
     Thought,
-    Usage,
-    Verdict,
-    text_parts,
 )
+from clew.core.specs import AgentSpec
 from clew.core.steps import Call, Omitted, Totals, args_hash, sum_of
 from clew.core.trajectory import WITHHELD, Trajectory
+from clew.core.verdicts import Verdict
 from clew.support.errors import StoreError
 from tests.core.records import SPEC, look, more, record, thought
 

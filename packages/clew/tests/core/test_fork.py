@@ -31,24 +31,20 @@ from clew import (
 )
 from clew.agent.runner import start, start_fork
 from clew.codecs import by_name
+from clew.core.actions import Done
 from clew.core.blobs import BLOB_BYTES
+from clew.core.contents import Reply, text_parts
 from clew.core.done import DONE_CHARS
-from clew.core.events import (
-    AnyEvent,
-    Done,
-    Fingerprints,
-    Forked,
-    Note,
-    Reply,
-    Thought,
-    decode,
-    encode,
-    text_parts,
-)
+from clew.core.entries import decode
+from clew.core.events import AnyEvent, Fingerprints, Forked, Note, Thought
 from clew.core.fork import find_fork_point
-from clew.core.interfaces import AgentTool, AnyTool, Append, OnText, Prompt, Store
 from clew.core.journal import Journal, load
 from clew.core.loop import run as go
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Append, Store
+from clew.core.tools import AgentTool, AnyTool
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.family import hold_letters, letters

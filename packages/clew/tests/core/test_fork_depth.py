@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, Tool, delegate, fork, read, resume, rule, run, tool
-from clew.core.interfaces import AgentTool, Prompt
+from clew.core.prompts import Prompt
+from clew.core.tools import AgentTool
 from clew.guards import Provenance
 from clew.testing.models import Line, ScriptedModel, act, acts, say
 from tests.core.play import copy

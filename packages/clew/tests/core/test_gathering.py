@@ -26,7 +26,8 @@ from clew import (
     run,
 )
 from clew.cli.render import render_event
-from clew.core.events import RawCall, Reply, encode
+from clew.core.contents import RawCall, Reply
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing import Move, ScriptedModel, act, acts, finish, say

@@ -25,9 +25,10 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Json, Verdict
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.core.trajectory import Call
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.testing.models import ScriptedModel, act, acts, say
 from tests.patience import PATIENCE
 

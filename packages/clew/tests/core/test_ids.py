@@ -3,8 +3,9 @@
 import pytest
 
 from clew import Agent, ConfigError, cancel, pending_approvals, read, replay, resume, rule, run
-from clew.core.events import Cancel, encode
-from clew.core.interfaces import Append
+from clew.core.events import Cancel
+from clew.core.stores import Append
+from clew.core.values import encode
 from clew.stores.memory import MemoryStore
 from clew.testing.models import act, say
 from tests.core.family import family, lone, scripted

@@ -12,33 +12,27 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, StoreError, open_store, run
+from clew.core.actions import Action
 from clew.core.blobs import BLOB_BYTES
+from clew.core.contents import Evidence, Observation, RawCall, Reply, Wire, text_parts
+from clew.core.entries import Entry, decode
 from clew.core.events import (
-    Action,
-    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
-    Entry,
-    Evidence,
     Fingerprints,
     Judged,
     Note,
-    Observation,
-    RawCall,
-    Reply,
     Ruling,
     Started,
     Stop,
     Thought,
-    Verdict,
-    Wire,
-    decode,
-    encode,
-    text_parts,
 )
-from clew.core.interfaces import Append, Base, Line, Store
 from clew.core.journal import Journal, chain, load
+from clew.core.specs import AgentSpec
+from clew.core.stores import Append, Base, Line, Store
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.retention import export_runs, import_runs, verify
 from clew.stores import FencedError, StoreNewerError
 from clew.support.run_ids import new_run_id

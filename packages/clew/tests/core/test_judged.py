@@ -5,32 +5,29 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, PartError, Verdict
+from clew.core.actions import Action
+from clew.core.codes import FINISH
+from clew.core.contents import Observation, RawCall, Reply, Usage, text_parts
 from clew.core.events import (
-    FINISH,
-    Action,
     Attempt,
     Cancel,
     Compacted,
     Judged,
     Landing,
     Note,
-    Observation,
-    RawCall,
-    Reply,
     Rewound,
     Ruling,
     Stop,
     Thought,
-    Usage,
-    encode,
-    text_parts,
 )
 from clew.core.inbox import admitted, encode_message, words_in
-from clew.core.interfaces import Part, Tool
 from clew.core.moves import next_move
 from clew.core.pending import pending_here
 from clew.core.policy import comes_before, judge_answer, judge_call, judge_words
+from clew.core.prompts import Part
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError

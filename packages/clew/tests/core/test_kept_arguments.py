@@ -26,9 +26,15 @@ from clew import (
     tool,
 )
 from clew.codecs.native import Native
+from clew.core.actions import Action
+from clew.core.call_context import CALL
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import TOO_LONG, Action, RawCall, Reply, Suspended, Verdict, Wire, encode
-from clew.core.interfaces import CALL, Tool
+from clew.core.codes import TOO_LONG
+from clew.core.contents import RawCall, Reply, Wire
+from clew.core.events import Suspended
+from clew.core.tools import Tool
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.guards import Provenance
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from clew_testing.cut_store import CutStore

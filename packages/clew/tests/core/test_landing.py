@@ -17,8 +17,9 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Landing, Reply
-from clew.core.interfaces import Prompt
+from clew.core.contents import Reply
+from clew.core.events import Landing
+from clew.core.prompts import Prompt
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.play import copy
 from tests.core.scenarios import TOOLS

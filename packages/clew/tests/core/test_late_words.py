@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, SqliteStore, read, replay, resume, run
-from clew.core.events import Cancel, Note, Ruling, Stop, encode, text_parts
-from clew.core.interfaces import Store
+from clew.core.contents import text_parts
+from clew.core.events import Cancel, Note, Ruling, Stop
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.retention import gc
 from clew.stores.listing import status_of
 from clew.stores.memory import MemoryStore

@@ -36,8 +36,10 @@ from clew import (
     tool,
 )
 from clew.concurrency.tasks import spawn, task_end
-from clew.core.events import Attempt, Effect, Entry
-from clew.core.interfaces import Append, Store
+from clew.core.codes import Effect
+from clew.core.entries import Entry
+from clew.core.events import Attempt
+from clew.core.stores import Append, Store
 from clew.testing import ScriptedModel, act, acts, say
 from clew.tools import Attempts
 

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from clew import Agent, Limits, read, replay, run, tool
-from clew.core.events import Action, RawCall, Reply, Thought, decode
+from clew.core.actions import Action
+from clew.core.contents import RawCall, Reply
+from clew.core.entries import decode
+from clew.core.events import Thought
 from clew.core.journal import Journal, load
 from clew.guards import Provenance
 from clew.retention import export_runs, gc, import_runs, verify

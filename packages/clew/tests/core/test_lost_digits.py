@@ -8,7 +8,7 @@ import pydantic
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.testing.models import ScriptedModel
 from tests.codecs.samples import installed
 

@@ -6,8 +6,8 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, Trajectory, Verdict, cancel, tool
 from clew.agent.runner import start
+from clew.core.bounds import Tripped
 from clew.core.events import Stop
-from clew.core.interfaces import Tripped
 from clew.core.loop import advance
 from clew.core.moves import NextMove, next_move
 from clew.testing.models import ScriptedModel, act, say

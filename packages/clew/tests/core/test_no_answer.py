@@ -7,7 +7,7 @@ import pytest
 from clew import Agent, Limits, MemoryStore, read, run
 from clew.codecs.native import Native
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import RawCall, Reply, Usage
+from clew.core.contents import RawCall, Reply, Usage
 from clew.testing.models import Line, ScriptedModel, act, finish, say
 from tests.core.scenarios import lookup
 

@@ -6,26 +6,11 @@ import msgspec
 import pytest
 
 from clew import Agent, Limits
+from clew.core.actions import Action
 from clew.core.blobs import put, split_blobs, with_blobs, without_blobs
+from clew.core.contents import Evidence, Image, Observation, RawCall, Reply, Spending, Usage
 from clew.core.done import described_effect, told_effect
-from clew.core.events import (
-    Action,
-    Attempt,
-    Evidence,
-    Forked,
-    Image,
-    Judged,
-    Observation,
-    RawCall,
-    Reply,
-    Ruling,
-    Spending,
-    Suspended,
-    Usage,
-    Verdict,
-    encode,
-)
-from clew.core.interfaces import Tool
+from clew.core.events import Attempt, Forked, Judged, Ruling, Suspended
 from clew.core.observations import (
     closed_answers,
     failed,
@@ -38,6 +23,9 @@ from clew.core.observations import (
     trust_of,
 )
 from clew.core.steps import Call, args_hash
+from clew.core.tools import Tool
+from clew.core.values import encode
+from clew.core.verdicts import Verdict
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel

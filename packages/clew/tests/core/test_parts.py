@@ -30,12 +30,15 @@ from clew.codecs.native import Native
 from clew.context import PROMPT
 from clew.context.variants import Variant
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import Note, Observation, Reply
+from clew.core.contents import Observation, Reply
+from clew.core.events import Note
 from clew.core.execute import IN_DOUBT
-from clew.core.interfaces import ModelInfo, OnText, Prompt, ToolSpec
 from clew.core.journal import load
 from clew.core.loop import run as go
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.core.replay import replay
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, finish, say

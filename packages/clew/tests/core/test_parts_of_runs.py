@@ -9,26 +9,16 @@ import msgspec
 import pytest
 
 from clew import Agent, ConfigError, Limits, PartError, StoreError
+from clew.core.actions import Action
+from clew.core.contents import Observation, Reply, Usage, text_parts
 from clew.core.engine import Engine
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Charged,
-    Entry,
-    Landing,
-    Observation,
-    Reply,
-    Started,
-    Stop,
-    Suspended,
-    Usage,
-    text_parts,
-)
-from clew.core.interfaces import AgentTool, Append, Line, SubRun
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Attempt, Charged, Landing, Started, Stop, Suspended
 from clew.core.journal import Journal, chain, known_event, load
 from clew.core.steps import args_hash
+from clew.core.stores import Append, Line
 from clew.core.subruns import grant_sub_runs, sub_run_id
+from clew.core.tools import AgentTool, SubRun
 from clew.core.trajectory import Call
 from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreDamagedError, StoreNewerError

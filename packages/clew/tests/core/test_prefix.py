@@ -13,8 +13,10 @@ from clew import Agent, Limits, MemoryStore, resume, run
 from clew import tool as make_tool
 from clew.context import PROMPT, Instructions
 from clew.context.view import RESTATE_CHARS
-from clew.core.events import Json, RawCall, Reply, Usage
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
+from clew.core.values import Json
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses

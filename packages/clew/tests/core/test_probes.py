@@ -14,7 +14,7 @@ import pytest
 from clew import Agent, Limits, Result, ToolError, tool
 from clew.agent.read_result import result
 from clew.agent.runner import start
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.core.loop import run
 from clew.core.trajectory import Trajectory
 from clew.stores.memory import MemoryStore

@@ -32,12 +32,15 @@ from clew import (
     run,
 )
 from clew.agent.runner import start
-from clew.core.events import Json, Note, RawCall, Reply, Started, Wire, encode, text_parts
-from clew.core.interfaces import Append, Guard, Store
+from clew.core.contents import RawCall, Reply, Wire, text_parts
+from clew.core.events import Note, Started
 from clew.core.journal import Journal, load
+from clew.core.judging import Guard
 from clew.core.loop import run as go
 from clew.core.pending import interrupt
+from clew.core.stores import Append, Store
 from clew.core.trajectory import Call
+from clew.core.values import Json, encode
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say
 from clew.tools import Attempts
 from tests.core.play import copy

@@ -24,9 +24,13 @@ from clew.codecs.react_text import Paper
 from clew.context import PROMPT, VARIANTS, Example, Variant, demonstrations
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.variants import FIRST, LAST, SHAPES, matching, shortened
-from clew.core.events import Action, Observation, Thought, encode
-from clew.core.interfaces import ModelInfo, Tool
+from clew.core.actions import Action
+from clew.core.contents import Observation
+from clew.core.events import Thought
 from clew.core.journal import load
+from clew.core.models import ModelInfo
+from clew.core.tools import Tool
+from clew.core.values import encode
 from clew.interfaces import Left
 from clew.support.errors import ReplayError
 from clew.testing.models import Line, ScriptedModel, act, acts, finish, say

@@ -14,27 +14,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew import MemoryStore, PartError, StoreError
+from clew.core.actions import Action
 from clew.core.blobs import BLOB_BYTES
+from clew.core.contents import Image, Observation, RawCall, Reply, text_parts
+from clew.core.entries import Entry
 from clew.core.events import (
-    Action,
-    AgentSpec,
     AnyEvent,
-    Entry,
     Fingerprints,
     Forked,
     Gathered,
-    Image,
     Note,
-    Observation,
-    RawCall,
-    Reply,
     Started,
     Suspended,
     Thought,
-    text_parts,
 )
-from clew.core.interfaces import Append, Base
 from clew.core.journal import Journal, load
+from clew.core.specs import AgentSpec
+from clew.core.stores import Append, Base
 from clew.stores.refusals import known_run
 from clew.support.errors import RunExistsError, StoreDamagedError
 

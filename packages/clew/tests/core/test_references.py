@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Result, Trajectory, delegate, read, run
-from clew.core.events import Evidence, Observation
+from clew.core.contents import Evidence, Observation
 from clew.evidence import Grounded
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool

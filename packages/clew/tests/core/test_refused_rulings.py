@@ -27,7 +27,7 @@ from clew import (
     tool,
 )
 from clew.core.events import Attempt, Forked
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.testing import ScriptedModel, act, say
 from tests.core.play import copy
 from tests.guards.verdicts import verdict_on

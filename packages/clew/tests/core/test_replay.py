@@ -28,20 +28,14 @@ from clew.codecs.native import Native
 from clew.context import PROMPT
 from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import (
-    Attempt,
-    Changed,
-    Judged,
-    Landing,
-    Observation,
-    Reply,
-    Stop,
-    Thought,
-)
-from clew.core.interfaces import AgentTool, AnyTool, OnText, Prompt, SubRun
+from clew.core.contents import Observation, Reply
+from clew.core.events import Attempt, Changed, Judged, Landing, Stop, Thought
 from clew.core.journal import load
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.core.replay import replay
 from clew.core.spec_changes import first_difference
+from clew.core.tools import AgentTool, AnyTool, SubRun
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ModelError
 from clew.testing.models import ScriptedModel, act, acts, say

@@ -1,7 +1,7 @@
 """What a user sees who prints a part: a line, and never a screen of text."""
 
 from clew import Agent, Answered, MemoryStore, Usage, read, run, tool
-from clew.core.events import Evidence
+from clew.core.contents import Evidence
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, say
 

@@ -32,7 +32,8 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Reply, UnknownCall
+from clew.core.actions import UnknownCall
+from clew.core.contents import Reply
 from clew.testing.models import ScriptedModel, act, finish, say
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, Limits, MemoryStore, NoProgress, read, run, tool
-from clew.core.events import Effect
+from clew.core.codes import Effect
 from clew.testing.models import ScriptedModel, act, acts, say
 
 ASKED = 40

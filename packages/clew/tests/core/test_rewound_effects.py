@@ -23,8 +23,14 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Entry, RawCall, Reply, Rewound, encode
-from clew.core.interfaces import AgentTool, Model, Prompt, Store
+from clew.core.contents import RawCall, Reply
+from clew.core.entries import Entry
+from clew.core.events import Rewound
+from clew.core.models import Model
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
+from clew.core.tools import AgentTool
+from clew.core.values import encode
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
 from clew.toolbox import backtrack

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, fork, open_fork, open_run, read, resume, run
-from clew.core.events import Started, text_parts
+from clew.core.contents import text_parts
+from clew.core.events import Started
 from clew.core.journal import Journal
 from clew.testing import ScriptedModel, say
 from tests.core.test_promises import Work, made

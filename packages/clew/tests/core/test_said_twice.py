@@ -37,8 +37,8 @@ from clew import (
     tool,
 )
 from clew.core.events import Stop
-from clew.core.interfaces import Base
 from clew.core.journal import Journal
+from clew.core.stores import Base
 from clew.guards import Provenance
 from clew.stores import RunBusyError
 from clew.stores.locks import claim, release_quietly

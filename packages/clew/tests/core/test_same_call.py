@@ -21,8 +21,10 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import FINISH, RawCall, Reply, Verdict
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat

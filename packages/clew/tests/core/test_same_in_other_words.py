@@ -4,22 +4,11 @@ from typing import Final
 
 import pytest
 
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Fingerprints,
-    Judged,
-    Landing,
-    Note,
-    Observation,
-    Reply,
-    Stop,
-    Thought,
-    Verdict,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.events import AnyEvent, Attempt, Fingerprints, Judged, Landing, Note, Stop, Thought
 from clew.core.reworded import as_worded
+from clew.core.verdicts import Verdict
 
 PRINTS: Final = Fingerprints("a", "b", "c", "d")
 

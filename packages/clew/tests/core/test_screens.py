@@ -20,10 +20,12 @@ from clew import (
 from clew.agent.api import prompt_of
 from clew.agent.approvals import cancel
 from clew.agent.runner import start
-from clew.core.events import Judged, Note, Stop, Thought, text_parts
-from clew.core.interfaces import OnText, Prompt
+from clew.core.contents import text_parts
+from clew.core.events import Judged, Note, Stop, Thought
 from clew.core.journal import load
 from clew.core.loop import run as go
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.core.replay import replay
 from clew.core.trajectory import WITHHELD
 from clew.testing.models import ScriptedModel, act, say

@@ -26,7 +26,9 @@ from clew import (
 )
 from clew.agent.runner import start
 from clew.codecs.native import Native
-from clew.core.events import Action, Attempt, Note, Observation, Ruling, Started, text_parts
+from clew.core.actions import Action
+from clew.core.contents import Observation, text_parts
+from clew.core.events import Attempt, Note, Ruling, Started
 from clew.core.journal import Journal
 from clew.core.loop import advance
 from clew.testing.models import ScriptedModel, act, say

@@ -23,9 +23,13 @@ from clew import (
 from clew.codecs import by_name as codec_by_name
 from clew.codecs.labelled import Dialect, Labelled
 from clew.context import PROMPT, demonstrations
-from clew.core.events import AgentSpec, Fingerprints, Reply, Started, Thought, text_parts
-from clew.core.interfaces import Append, Prompt, Tool, ToolSpec
+from clew.core.contents import Reply, text_parts
+from clew.core.events import Fingerprints, Started, Thought
 from clew.core.journal import Journal, load
+from clew.core.prompts import Prompt
+from clew.core.specs import AgentSpec
+from clew.core.stores import Append
+from clew.core.tools import Tool, ToolSpec
 from clew.testing.models import ScriptedModel, act, finish, say
 from tests.core.play import play
 from tests.core.scenarios import SCENARIOS, TOOLS, Scenario

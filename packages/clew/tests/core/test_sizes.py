@@ -18,7 +18,7 @@ from clew import (
     tool,
 )
 from clew.core.codec import VISIBLE_CHARS
-from clew.core.events import Evidence, Image, Observation
+from clew.core.contents import Evidence, Image, Observation
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel, act, finish, say

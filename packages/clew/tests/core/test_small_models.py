@@ -25,8 +25,11 @@ from clew import (
 from clew.context import PROMPT, VARIANTS
 from clew.context.instructions import SHORT
 from clew.context.variants import billions_in
-from clew.core.events import Action, Changed, Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.actions import Action
+from clew.core.contents import Reply
+from clew.core.events import Changed
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.guards import Provenance
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Line, ScriptedModel, act, finish, say

@@ -4,29 +4,16 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    Attempt,
-    Cancel,
-    Done,
-    Fingerprints,
-    Judged,
-    Landing,
-    Note,
-    Observation,
-    Reply,
-    Stop,
-    Thought,
-    ToolSetting,
-    Verdict,
-    text_parts,
-)
-from clew.core.interfaces import FallbackTool, Tool, ToolSpec
+from clew.core.actions import Action, Done
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.events import Attempt, Cancel, Fingerprints, Judged, Landing, Note, Stop, Thought
 from clew.core.received import handed_hashes, is_certain, received_hash, repetitions
 from clew.core.reworded import as_worded
 from clew.core.spec_changes import changes, changes_to_accept, first_difference, same_format
+from clew.core.specs import AgentSpec, ToolSetting
 from clew.core.steps import args_hash
+from clew.core.tools import FallbackTool, Tool, ToolSpec
+from clew.core.verdicts import Verdict
 from tests.core.records import look, record, thought
 
 

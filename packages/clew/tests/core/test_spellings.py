@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, RunContext, Tool, fork, replay, run, tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.testing.models import ScriptedModel, act, finish
 from clew.tools.fallback import with_fallback
 from clew.tools.process import process_tool

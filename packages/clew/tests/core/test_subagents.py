@@ -32,29 +32,20 @@ from clew import (
 )
 from clew.agent.runner import has_begun, start, take_up
 from clew.context import PROMPT
+from clew.core.bounds import Tripped
 from clew.core.budget import smaller_grant
-from clew.core.events import (
-    Attempt,
-    Cancel,
-    Changed,
-    Charged,
-    Entry,
-    Grant,
-    Json,
-    Judged,
-    Ruling,
-    Spending,
-    Started,
-    Stop,
-    encode,
-    text_parts,
-)
-from clew.core.interfaces import AgentTool, AnyTool, Append, Prompt, SubRun, Tripped
+from clew.core.contents import Grant, Spending, text_parts
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Cancel, Changed, Charged, Judged, Ruling, Started, Stop
 from clew.core.journal import Journal, load
 from clew.core.pending import interrupt
+from clew.core.prompts import Prompt
 from clew.core.replay import replay as replay_record
 from clew.core.steps import sum_of
+from clew.core.stores import Append
+from clew.core.tools import AgentTool, AnyTool, SubRun
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.guards.limits import DEFAULT_COST
 from clew.stores.memory import MemoryStore
 from clew.testing.models import ScriptedModel, act, acts, finish, say

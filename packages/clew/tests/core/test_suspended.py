@@ -18,8 +18,10 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Action, Observation, Suspended
-from clew.core.interfaces import CALL
+from clew.core.actions import Action
+from clew.core.call_context import CALL
+from clew.core.contents import Observation
+from clew.core.events import Suspended
 from clew.retention import verify
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.core.play import events

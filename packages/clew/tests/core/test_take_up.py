@@ -4,9 +4,10 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, resume, run
 from clew.agent.runner import drive, take_up
-from clew.core.events import Note, text_parts
-from clew.core.interfaces import Line
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.core.journal import Journal
+from clew.core.stores import Line
 from clew.testing.models import ScriptedModel, act, say
 from tests.core.scenarios import TOOLS
 

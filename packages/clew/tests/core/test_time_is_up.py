@@ -29,8 +29,10 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Charged, Landing, Reply, Stop, Usage
-from clew.core.interfaces import Model, ModelInfo, OnText, Prompt
+from clew.core.contents import Reply, Usage
+from clew.core.events import Charged, Landing, Stop
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat

@@ -35,9 +35,12 @@ from clew import (
     sync,
     tool,
 )
-from clew.core.events import Effect, Observation, Stop
-from clew.core.interfaces import Guard, Store
+from clew.core.codes import Effect
+from clew.core.contents import Observation
+from clew.core.events import Stop
 from clew.core.journal import Journal, load
+from clew.core.judging import Guard
+from clew.core.stores import Store
 from clew.stores import FencedError, RunExistsError
 from clew.testing import ScriptedModel, act, say
 from tests.guards.verdicts import verdict_on

@@ -9,7 +9,7 @@ import pytest
 
 from clew import Agent, Image, Limits, MemoryStore, Observation, resume, rewind, rule, run
 from clew import tool as tool_of
-from clew.core.events import RawCall, Reply, Usage
+from clew.core.contents import RawCall, Reply, Usage
 from clew.guards import Provenance
 from clew.interfaces import Prompt
 from clew.testing import Move, ScriptedModel, act, finish, say

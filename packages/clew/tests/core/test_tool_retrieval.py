@@ -29,9 +29,13 @@ from clew import (
 from clew.codecs.react_text import Paper
 from clew.context import PROMPT
 from clew.context.view import plain
-from clew.core.events import Entry, Fingerprints, Observation, Reply, Started, Thought, text_parts
-from clew.core.interfaces import ModelInfo, Prompt, ToolSpec
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.entries import Entry
+from clew.core.events import Fingerprints, Started, Thought
+from clew.core.models import ModelInfo
+from clew.core.prompts import Prompt
 from clew.core.spec_changes import changes
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools.retrieval import Retrieval

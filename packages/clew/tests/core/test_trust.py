@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from clew import Agent, Limits, MemoryStore, ToolError, read, replay, run, tool
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.testing.models import ScriptedModel, act, acts, finish, say
 from tests.guards.verdicts import verdict_on
 

@@ -9,33 +9,27 @@ import pytest
 
 from clew.core import events
 from clew.core.at_work import AtWork
+from clew.core.bounds import Tripped
 from clew.core.budget import Account, Budget
+from clew.core.call_context import CALL, CallContext
 from clew.core.codec import Parsed, PromptSpec
+from clew.core.codes import error_text, error_words
+from clew.core.contents import Grant, Observation, Reply, Text, Undercounted, Usage, text_of
 from clew.core.engine import NamedGuard
-from clew.core.events import Entry, Grant, Stop, Text, Usage, error_text, error_words, text_of
+from clew.core.entries import Entry
+from clew.core.events import Stop
 from clew.core.fork import ForkPoint
-from clew.core.interfaces import (
-    CALL,
-    AgentTool,
-    Append,
-    CallContext,
-    Labels,
-    Line,
-    ModelInfo,
-    Part,
-    Prompt,
-    Retry,
-    RunInfo,
-    SubRun,
-    Tool,
-    ToolSpec,
-    Tripped,
-)
+from clew.core.journal import barrier
+from clew.core.models import ModelInfo
 from clew.core.moves import NextMove
 from clew.core.pending import PendingApproval
+from clew.core.prompts import Part, Prompt
 from clew.core.received import renamed
 from clew.core.replay import Replayed
 from clew.core.steps import Call, Omitted, Step, Totals
+from clew.core.stores import Append, Line, RunInfo
+from clew.core.tools import AgentTool, Labels, Retry, SubRun, Tool, ToolSpec
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.testing.models import ScriptedModel
 from clew.tools import Attempts, DependentTool, FunctionTool
@@ -171,7 +165,7 @@ def test_tools_are_equal_whatever_was_made_for_one_agent() -> None:
 
 
 def test_a_fallback_gets_the_arguments_by_its_own_names() -> None:
-    given: dict[str, events.Json] = {"x": 1, "y": 2, "z": 3}
+    given: dict[str, Json] = {"x": 1, "y": 2, "z": 3}
     assert renamed(given, {"x": "a", "y": None}) == {"a": 1, "z": 3}
 
 
@@ -253,8 +247,8 @@ def test_usages_add_up(one: Usage, other: Usage, cost: float | None, least: floa
 
 
 def test_a_prompt_that_was_cut_off_is_told() -> None:
-    cut = events.Undercounted(2_000, cut=True)
-    reply = events.Reply(usage=Usage(1_000), model="x:y", undercounted=cut)
+    cut = Undercounted(2_000, cut=True)
+    reply = Reply(usage=Usage(1_000), model="x:y", undercounted=cut)
     assert reply.prompt_tokens == 2_000
     assert reply.warning.startswith(
         "x:y counted 1,000 tokens of a prompt of about 2,000: its server probably cut the prompt"
@@ -262,8 +256,8 @@ def test_a_prompt_that_was_cut_off_is_told() -> None:
     assert reply.warning.endswith("so that the run is made shorter instead")
     unnamed = msgspec.structs.replace(reply, model="")
     assert unnamed.warning.startswith("the model counted 1,000")
-    assert events.Reply(usage=Usage(7), undercounted=events.Undercounted(9)).warning == ""
-    assert (events.Reply(usage=Usage(7)).warning, events.Reply(usage=Usage(7)).prompt_tokens) == (
+    assert Reply(usage=Usage(7), undercounted=Undercounted(9)).warning == ""
+    assert (Reply(usage=Usage(7)).warning, Reply(usage=Usage(7)).prompt_tokens) == (
         "",
         7,
     )
@@ -275,15 +269,15 @@ def test_a_prompt_that_was_cut_off_is_told() -> None:
         (events.Attempt("1.1", "t", "h", 1.0), True),
         (events.Ruling("1.1", allow=True), True),
         (Stop("held"), True),
-        (events.Observation("1.1", effect="unsafe"), True),
-        (events.Observation("1.1", effect="idempotent"), True),
-        (events.Observation("1.1", effect="read"), False),
+        (Observation("1.1", effect="unsafe"), True),
+        (Observation("1.1", effect="idempotent"), True),
+        (Observation("1.1", effect="read"), False),
         (thought(), False),
         (events.Cancel(), False),
     ],
 )
 def test_what_must_be_on_disk_before_anything_follows(event: Any, safe: bool) -> None:
-    assert events.barrier(event) == safe
+    assert barrier(event) == safe
 
 
 def test_a_scripted_model_costs_nothing() -> None:

@@ -10,10 +10,15 @@ import msgspec
 import pytest
 
 import clew.core
-from clew.core import events
-from clew.core.events import RawCall, Usage
-from clew.core.interfaces import Attempts, Left, Part, Retry, Tool
+from clew.core import codes
+from clew.core.actions import Action
+from clew.core.bounds import Left
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.events import Fingerprints, Thought
+from clew.core.prompts import Part
 from clew.core.steps import args_hash
+from clew.core.tools import Attempts, Retry, Tool
+from clew.core.values import Json, encode
 
 # The fold of a record fills these as it goes; what all prompts of a run share grows with it.
 OPEN = {"Call", "Omitted", "Totals", "Step", "_Joined", "_Shared"}
@@ -195,7 +200,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_what_a_record_leaves_out_stays_what_it_was(name: str) -> None:
-    fields = msgspec.structs.fields(vars(events)[name])
+    (struct,) = (kind for kind in values() if kind.__qualname__ == name)
+    fields = msgspec.structs.fields(struct)
     found: dict[str, Any] = {}
     for field in fields:
         if field.default_factory is not msgspec.NODEFAULT:
@@ -206,9 +212,9 @@ def test_what_a_record_leaves_out_stays_what_it_was(name: str) -> None:
 
 
 def test_a_record_leaves_out_what_is_as_usual() -> None:
-    action, prints = events.Action("a", {"x": 0}), events.Fingerprints("h", "t", "p", "s")
-    thought = events.Thought(events.Reply(usage=Usage(output=1)), prints, actions=(action,))
-    assert json.loads(events.encode(thought)) == {
+    action, prints = Action("a", {"x": 0}), Fingerprints("h", "t", "p", "s")
+    thought = Thought(Reply(usage=Usage(output=1)), prints, actions=(action,))
+    assert json.loads(encode(thought)) == {
         "event": "thought",
         "reply": {"usage": {"output": 1}},
         "prints": {"head": "h", "tools": "t", "params": "p", "parts": "s"},
@@ -232,10 +238,10 @@ WORDS = {
 
 @pytest.mark.parametrize("name", WORDS)
 def test_the_words_of_a_record_stay_those_it_was_written_with(name: str) -> None:
-    assert tuple(filter(None, get_args(vars(events)[name]))) == tuple(WORDS[name].split())
+    assert tuple(filter(None, get_args(vars(codes)[name]))) == tuple(WORDS[name].split())
 
 
-async def sleeps(args: dict[str, events.Json], key: str) -> None: ...
+async def sleeps(args: dict[str, Json], key: str) -> None: ...
 
 
 def test_what_is_usual_of_a_tool_and_of_a_part_of_a_prompt() -> None:
@@ -258,7 +264,7 @@ def test_what_took_any_token_at_no_known_cost_has_none_in_a_sum() -> None:
 
 
 def test_the_fingerprint_of_arguments_stays_what_it_was_in_all_versions() -> None:
-    args: dict[str, events.Json] = {"b": 1, "a": "x"}
+    args: dict[str, Json] = {"b": 1, "a": "x"}
     assert args_hash("look", args) == "b5fbd83522a11772"
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from clew import Agent, Call, MemoryStore, Trajectory, Verdict, read, run, tool
-from clew.core.events import UNMADE, Code
+from clew.core.codes import UNMADE, Code
 from clew.support.errors import PartError
 from clew.testing import ScriptedModel, act, say
 

@@ -6,9 +6,10 @@ import pytest
 
 from clew.agent.runner import start
 from clew.context.view import View, plain
-from clew.core.events import Thought, encode
-from clew.core.interfaces import Prompt
+from clew.core.events import Thought
 from clew.core.loop import advance
+from clew.core.prompts import Prompt
+from clew.core.values import encode
 from clew.stores.memory import MemoryStore
 from tests.core.scenarios import SCENARIOS, Scenario
 

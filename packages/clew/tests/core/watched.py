@@ -6,8 +6,11 @@ from typing import Any
 
 from clew.context import Variant
 from clew.context.view import plain
-from clew.core.events import Reply, encode
-from clew.core.interfaces import Model, OnText, Prompt, Tool
+from clew.core.contents import Reply
+from clew.core.models import Model, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Tool
+from clew.core.values import encode
 from clew.testing.models import Line, ScriptedModel
 from clew.toolbox.calc import calc
 from clew.toolbox.docs import docs_tools

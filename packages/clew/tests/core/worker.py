@@ -17,8 +17,8 @@ from typing import Any
 import anyio
 
 from clew import StoreError, open_store
-from clew.core.interfaces import Append, Store
 from clew.core.journal import load
+from clew.core.stores import Append, Store
 from tests.core.play import go_on, play
 from tests.core.scenarios import by_name
 

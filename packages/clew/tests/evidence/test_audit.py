@@ -19,8 +19,8 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import Evidence
-from clew.core.interfaces import Tool
+from clew.core.contents import Evidence
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
 from clew.evidence import CANNOT_ANSWER, Audit, Grounded, audit, examined
 from clew.testing.models import Move, ScriptedModel, act, finish, say

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Observation, read, run, tool
-from clew.core.events import Evidence
+from clew.core.contents import Evidence
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.testing.models import ScriptedModel, act, say
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, Observation, read, run, tool
-from clew.core.events import Evidence
+from clew.core.contents import Evidence
 from clew.evidence import Audit, audit
 from clew.testing.models import ScriptedModel, act, say
 

@@ -7,8 +7,9 @@ import pytest
 
 from clew import Agent, MemoryStore, Observation, read, replay, run, tool
 from clew.agent_files import load_agent
-from clew.core.events import Evidence, Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Evidence, Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.evidence import CANNOT_ANSWER, Grounded
 from clew.testing.models import ScriptedModel, act, say
 

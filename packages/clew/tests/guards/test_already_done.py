@@ -6,9 +6,10 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, fork, read, resume, rule, run
 from clew.agent.runner import start
-from clew.core.events import Done, Verdict
+from clew.core.actions import Done
 from clew.core.loop import run as go
 from clew.core.trajectory import args_hash
+from clew.core.verdicts import Verdict
 from clew.guards.caps import AlreadyDone
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from tests.guards.worlds import tool

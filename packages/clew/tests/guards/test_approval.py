@@ -25,8 +25,8 @@ from clew import (
     tool,
 )
 from clew.agent_files import load_agent, make_agent, origin, read_agent_file, spec_of, stand_ins
-from clew.core.interfaces import AnyTool
 from clew.core.journal import load
+from clew.core.tools import AnyTool
 from clew.guards import Provenance
 from clew.interfaces import Json
 from clew.testing import Move, ScriptedModel, act, acts, say

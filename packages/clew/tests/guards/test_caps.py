@@ -7,8 +7,10 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, Limits, MemoryStore, Trajectory, delegate, read, resume, rule, run
-from clew.core.events import ACTING
-from clew.core.interfaces import AgentTool, Guard, Prompt, Tool
+from clew.core.codes import ACTING
+from clew.core.judging import Guard
+from clew.core.prompts import Prompt
+from clew.core.tools import AgentTool, Tool
 from clew.guards import Provenance
 from clew.testing.models import Move, ScriptedModel, act, acts, finish, say
 from tests.core.relay import RELAY

@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, ConfigError, Limits, MemoryStore, NoProgress, Trajectory, read, resume, run
-from clew.core.interfaces import Guard, Tool
+from clew.core.judging import Guard
+from clew.core.tools import Tool
 from clew.guards.no_progress import REFUSED
 from clew.testing.models import Move, ScriptedModel, act, acts, say
 from tests.core.relay import RELAY

@@ -9,7 +9,7 @@ import pytest
 
 from clew import ConfigError, Limits, NoProgress
 from clew.core.budget import AtMost
-from clew.core.events import Grant
+from clew.core.contents import Grant
 from clew.guards.caps import Caps
 from clew.guards.limits import RESEARCH, bounds_of
 from clew.guards.no_progress import EARLY

@@ -19,7 +19,7 @@ from clew import (
     rewind,
     run,
 )
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.guards.no_progress import EARLY
 from clew.testing.models import Move, ScriptedModel, act, finish
 from tests.guards.worlds import FUTILE, SEARCH, USEFUL, World, played, stopped, tool

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from clew.core.events import Verdict
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.interfaces import Guard
 
 

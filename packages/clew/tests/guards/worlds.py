@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clew import Agent, Limits, MemoryStore, NoProgress, ToolError, Trajectory, read, replay, run
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.guards.no_progress import REFUSED
 from clew.testing.models import Move, ScriptedModel, act, say
 

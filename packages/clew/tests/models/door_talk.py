@@ -34,8 +34,8 @@ from clew import (
     tool,
 )
 from clew.context import PROMPT
-from clew.core.interfaces import Retry
 from clew.core.journal import load
+from clew.core.tools import Retry
 from clew.guards import Provenance
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import RawCall, Reply
-from clew.core.interfaces import Part
+from clew.core.contents import RawCall, Reply
+from clew.core.prompts import Part
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint
 from clew_testing.servers.gemini_server import GeminiServer

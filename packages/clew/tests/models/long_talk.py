@@ -17,10 +17,13 @@ from clew import Agent, Limits, Result, ToolError, resume, tool
 from clew.agent.read_result import result
 from clew.agent.runner import start
 from clew.context import PROMPT
-from clew.core.events import Charged, Entry, Forked, Started, Thought
-from clew.core.interfaces import Listener, Retry, Store
+from clew.core.entries import Entry
+from clew.core.events import Charged, Forked, Started, Thought
 from clew.core.journal import load
+from clew.core.listeners import Listener
 from clew.core.loop import run
+from clew.core.stores import Store
+from clew.core.tools import Retry
 from clew.guards import Provenance
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini

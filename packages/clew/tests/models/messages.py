@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from clew.core.events import RawCall, Reply
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import RawCall, Reply
+from clew.core.prompts import Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.http.endpoint import Endpoint
 from clew_testing.servers.anthropic_server import AnthropicServer, Script

@@ -6,8 +6,10 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import RawCall
-from clew.core.interfaces import OnText, Part, Prompt, Retry, Tool
+from clew.core.contents import RawCall
+from clew.core.models import OnText
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Retry, Tool
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew_testing.servers.openai_server import OpenAIServer, Script

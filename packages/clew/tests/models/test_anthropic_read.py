@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.events import RawCall, Reply, Usage
-from clew.core.interfaces import OnText
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import OnText
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import declare
 from clew.models.anthropic.reply import AnthropicReplyBuilder

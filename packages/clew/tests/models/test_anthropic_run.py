@@ -19,8 +19,8 @@ from clew import (
     tool,
 )
 from clew.context import PROMPT
-from clew.core.events import Entry
-from clew.core.interfaces import Retry
+from clew.core.entries import Entry
+from clew.core.tools import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew_testing.servers.anthropic_server import AnthropicServer, Say, Turn
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from clew import ModelSettings
-from clew.core.events import Reply, Wire
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Reply, Wire
+from clew.core.prompts import Part, Prompt
 from clew_testing.servers.anthropic_server import Fail, Say, Send, Turn
 from tests.models.messages import CALL, HEAD, SEARCH, over, results, step, talk, watcher
 from tests.models.support import call, few, tool

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import ModelSettings
-from clew.core.events import Image
-from clew.core.interfaces import Part, Prompt, Tool
+from clew.core.contents import Image
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Tool
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import MARK as ENDS
 from clew.models.anthropic.prompt import PromptStyle, body, declare, head, write

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, ModelSettings, run
 from clew import tool as make_tool
-from clew.core.events import Finish, Image, Usage
-from clew.core.interfaces import Part, Prompt
+from clew.core.codes import Finish
+from clew.core.contents import Image, Usage
+from clew.core.prompts import Part, Prompt
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.completions_reply import CompletionsReplyBuilder
 from clew.models.prices import Price

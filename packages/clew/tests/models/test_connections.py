@@ -9,8 +9,8 @@ import openai
 import pytest
 
 from clew import ModelSettings
-from clew.core.events import Wire
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Wire
+from clew.core.prompts import Part, Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint

@@ -12,8 +12,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from clew.core.events import RawCall, Reply, Usage
-from clew.core.interfaces import Model, OnText, Prompt, Retry
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import Model, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.anthropic.prompt import NAMES as MESSAGES
 from clew.models.gemini.model import google_gemini

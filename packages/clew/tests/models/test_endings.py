@@ -8,7 +8,8 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, Result, read, run
 from clew import tool as make_tool
-from clew.core.events import Entry, Thought
+from clew.core.entries import Entry
+from clew.core.events import Thought
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.openai.chat import openai_chat

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from clew import MemoryStore, ModelError, resume, run
-from clew.core.events import Attempt, Entry, Observation, Thought, encode
-from clew.core.interfaces import Model, Store
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Thought
+from clew.core.models import Model
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel
 from clew_testing.servers.http_server import Fail, Say
 from tests.core.play import copy

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.events import RawCall, Usage, Wire
+from clew.core.contents import RawCall, Usage, Wire
 from clew.models.gemini.prompt import NAMES, declare
 from clew.models.gemini.reply import GeminiReplyBuilder, compact_json
 from clew.models.prices import Price, price

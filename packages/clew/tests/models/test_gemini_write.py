@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import ModelSettings
-from clew.core.events import Image, RawCall, Wire
-from clew.core.interfaces import Part, Prompt, Role
+from clew.core.contents import Image, RawCall, Wire
+from clew.core.prompts import Part, Prompt, Role
 from clew.models.gemini.model import fits, google_gemini
 from clew.models.gemini.prompt import (
     BEGIN,

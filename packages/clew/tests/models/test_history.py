@@ -7,8 +7,9 @@ import pytest
 
 from clew import Agent, MemoryStore, ModelError, replay, resume, run
 from clew.core.events import Thought
-from clew.core.interfaces import Part, Prompt, Retry, Tool
 from clew.core.journal import load
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Retry, Tool
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses
 from clew_testing.servers.doors import DOORS, NO_TOOLS, Door, DoorServer

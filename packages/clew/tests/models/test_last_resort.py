@@ -11,8 +11,9 @@ import pytest
 
 from clew import Agent, MemoryStore, ModelError, ModelSettings, replay, resume, run
 from clew.core.events import Thought
-from clew.core.interfaces import Part, Prompt, Retry
 from clew.core.journal import load
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Retry
 from clew.models.openai.responses import openai_responses
 from clew_testing.servers.http_server import Fail, Say, Send
 from tests.models import gemini_support, messages

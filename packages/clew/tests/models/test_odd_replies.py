@@ -7,7 +7,8 @@ import pytest
 
 from clew import Agent, Limits, MemoryStore, read, run
 from clew import tool as make_tool
-from clew.core.events import Entry, RawCall
+from clew.core.contents import RawCall
+from clew.core.entries import Entry
 from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from clew import Agent, Limits, MemoryStore, read, run
-from clew.core.events import RawCall
+from clew.core.contents import RawCall
 from clew.models.openai.responses import openai_responses
 from clew_testing.servers.http_server import Send
 from tests.models import messages

@@ -9,8 +9,9 @@ import pytest
 from clew.agent.agent import Agent
 from clew.agent.api import read, replay, resume, run
 from clew.agent.result import Result
-from clew.core.events import FINISH, Observation, Usage
-from clew.core.interfaces import Tool
+from clew.core.codes import FINISH
+from clew.core.contents import Observation, Usage
+from clew.core.tools import Tool
 from clew.core.trajectory import Trajectory
 from clew.guards.limits import Limits
 from clew.models.offline import (

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.core.events import FINISH, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import Part, Prompt, Tool
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Tool
+from clew.core.values import Json, encode
 from clew.models.offline import NEEDS, NO_OBJECT, SIGNED, OfflineModel
 from clew.toolbox.calc import calc
 from clew.tools.finish import finish_tool

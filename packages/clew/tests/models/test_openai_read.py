@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.events import RawCall, Usage, Wire
-from clew.core.interfaces import OnText
+from clew.core.contents import RawCall, Usage, Wire
+from clew.core.models import OnText
 from clew.models.openai.chat_prompt import NAMES, declare
 from clew.models.openai.chat_reply import ChatReplyBuilder
 from clew.models.prices import Price

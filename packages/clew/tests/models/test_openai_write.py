@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import ModelSettings
-from clew.core.events import Wire
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Wire
+from clew.core.prompts import Part, Prompt
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.chat_prompt import NAMES, declare, message
 from clew.models.tool_names import toolbox

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from clew import ConfigError, ModelError, ModelSettings
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import HttpSettings

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.events import Usage
-from clew.core.interfaces import Retry
+from clew.core.contents import Usage
+from clew.core.tools import Retry
 from clew.models.http.rate_limit import GAP, SLACK, RequestQueue, Ticket, pace_of
 from clew.models.http.retry import Busy
 from clew.models.rate import GivenRate, Rate, read_rate

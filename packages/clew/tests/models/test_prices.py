@@ -7,7 +7,7 @@ from typing import Any
 import genai_prices
 import pytest
 
-from clew.core.events import Usage
+from clew.core.contents import Usage
 from clew.models.prices import FREE, Price, listed, price
 from clew.support.errors import ConfigError
 

@@ -11,8 +11,10 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, Limits, ModelError, Trajectory, read, run, tool
-from clew.core.events import TOO_LONG, RawCall, Reply, Usage, encode
-from clew.core.interfaces import Retry
+from clew.core.codes import TOO_LONG
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.tools import Retry
+from clew.core.values import encode
 from clew.models.openai.chat import openai_chat
 from clew.models.reply_size import KEPT, REPLY_BYTES
 from clew.stores.memory import MemoryStore

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from clew import Agent, Limits, MemoryStore, run
 from clew import tool as make_tool
-from clew.core.events import Finish, Reply, Usage
+from clew.core.codes import Finish
+from clew.core.contents import Reply, Usage
 from clew.guards import Provenance
 from clew.models.openai.responses import openai_responses
 from clew.models.openai.responses_reply import ResponsesReplyBuilder

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from clew import ModelSettings
-from clew.core.events import Image, RawCall, Reply, Wire
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Image, RawCall, Reply, Wire
+from clew.core.prompts import Part, Prompt
 from clew.models.openai.responses import openai_responses
 from clew.models.openai.responses_reply import ResponsesReplyBuilder
 from clew.models.tool_names import toolbox

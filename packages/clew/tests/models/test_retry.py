@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.models.http.retry import TryAgain, persist, retry_after
 from clew.support.errors import ConfigError, ModelError
 from tests.models.support import Waits

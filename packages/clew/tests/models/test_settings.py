@@ -12,8 +12,9 @@ from typing import Any, cast, get_args
 import pytest
 
 from clew import Agent, ConfigError, ModelError, ModelSettings
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.http.endpoint import Endpoint

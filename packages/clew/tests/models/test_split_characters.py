@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from clew.models.openai.responses import openai_responses
 from clew.support.surrogates import HALF
 from clew_testing.servers.http_server import Send

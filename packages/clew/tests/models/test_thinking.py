@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core.interfaces import Part, Prompt
+from clew.core.prompts import Part, Prompt
 from clew.models.openai.chat import openai_chat
 from clew.models.think_tags import ThinkTagFilter
 from clew_testing.servers.openai_server import OpenAIServer, Say

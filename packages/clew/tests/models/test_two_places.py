@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from clew import Agent, Limits, MemoryStore, run, tool
-from clew.core.events import Entry
+from clew.core.entries import Entry
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew_testing.servers.openai_server import Send

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from clew import Agent, run, tool
-from clew.core.events import encode
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
+from clew.core.values import encode
 from clew.stores.memory import MemoryStore
 from clew_testing.servers.http_server import Fail, Say
 from tests.models.long_talk import PROVIDERS, Provider

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from clew import Agent, Compaction, Context, Limits, MemoryStore, read, replay, run, tool
-from clew.core.events import Image, Reply, Usage
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.contents import Image, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
 from clew.models.http.endpoint import Endpoint
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.responses import openai_responses

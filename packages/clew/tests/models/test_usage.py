@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from clew import Agent, Limits, MemoryStore, ModelError, run
-from clew.core.events import Rates, Reply, Usage
-from clew.core.interfaces import ModelInfo
+from clew.core.contents import Reply, Usage
+from clew.core.models import ModelInfo
+from clew.core.specs import Rates
 from clew.models.openai.chat import openai_chat
 from clew.models.openai.completions import openai_completions
 from clew.models.openai.responses import openai_responses

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, ModelSettings, run
-from clew.core.interfaces import Part, Prompt, Retry, Tool
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import Retry, Tool
 from clew.models.anthropic.messages import anthropic_messages
 from clew.models.gemini.model import google_gemini
 from clew.models.gemini.prompt import STAND_IN

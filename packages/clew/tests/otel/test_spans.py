@@ -32,9 +32,10 @@ from clew import (
     tool,
 )
 from clew import otel as package
-from clew.core.events import RawCall, Reply, Verdict
-from clew.core.interfaces import ModelInfo
+from clew.core.contents import RawCall, Reply
+from clew.core.models import ModelInfo
 from clew.core.trajectory import Call
+from clew.core.verdicts import Verdict
 from clew.models.batches import Batched
 from clew.otel import Spans, export
 from clew.otel.send import send

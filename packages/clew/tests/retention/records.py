@@ -7,27 +7,14 @@ from typing import Any
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Attempt,
-    Fingerprints,
-    Forked,
-    Image,
-    Note,
-    Observation,
-    Reply,
-    Spending,
-    Started,
-    Status,
-    Stop,
-    Thought,
-    encode,
-    text_parts,
-)
-from clew.core.interfaces import Base, Line, Store
+from clew.core.actions import Action
+from clew.core.codes import Status
+from clew.core.contents import Image, Observation, Reply, Spending, text_parts
+from clew.core.events import AnyEvent, Attempt, Fingerprints, Forked, Note, Started, Stop, Thought
 from clew.core.journal import Journal, load
+from clew.core.specs import AgentSpec
+from clew.core.stores import Base, Line, Store
+from clew.core.values import encode
 from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError
 

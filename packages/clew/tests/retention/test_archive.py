@@ -15,9 +15,11 @@ from typing_extensions import override
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import AnyEvent, Attempt, Note, Observation, Spending, encode, text_parts
-from clew.core.interfaces import Append, Base, Line, Store
+from clew.core.contents import Observation, Spending, text_parts
+from clew.core.events import AnyEvent, Attempt, Note
 from clew.core.journal import Journal, chain, load
+from clew.core.stores import Append, Base, Line, Store
+from clew.core.values import encode
 from clew.retention import (
     Imported,
     Remark,

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import SCHEMA, Stop, encode
-from clew.core.interfaces import Append, Line
+from clew.core.events import SCHEMA, Stop
 from clew.core.journal import chain
+from clew.core.stores import Append, Line
+from clew.core.values import encode
 from clew.retention import gc, verify
 from tests.cli.shell import clew
 from tests.retention.records import (

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note, Stop, encode, text_parts
-from clew.core.interfaces import Base
+from clew.core.contents import text_parts
+from clew.core.events import Note, Stop
 from clew.core.journal import Journal, load
+from clew.core.stores import Base
+from clew.core.values import encode
 from clew.retention import export_runs_sync, import_runs_sync, verify, verify_sync
 from clew.stores.memory import MemoryStore
 from clew.support.errors import StoreError

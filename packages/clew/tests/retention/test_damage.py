@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note, encode, text_parts
-from clew.core.interfaces import Base
+from clew.core.contents import text_parts
+from clew.core.events import Note
+from clew.core.stores import Base
+from clew.core.values import encode
 from clew.retention import (
     export_runs,
     export_runs_sync,

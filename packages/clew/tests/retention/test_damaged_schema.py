@@ -12,8 +12,9 @@ import pytest
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note, text_parts
-from clew.core.interfaces import Base
+from clew.core.contents import text_parts
+from clew.core.events import Note
+from clew.core.stores import Base
 from clew.retention import export_runs_sync, gc, import_runs_sync
 from clew.stores.memory import MemoryStore
 from tests.cli.shell import clew

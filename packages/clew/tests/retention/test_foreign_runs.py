@@ -33,29 +33,26 @@ from clew import (
 )
 from clew.agent.foreign import family, trust
 from clew.agent.runner import start
+from clew.core.actions import Action, PlannedCall
+from clew.core.contents import Grant, Reply, text_parts
 from clew.core.events import (
-    Action,
     AnyEvent,
     Attempt,
     Changed,
     Fingerprints,
-    Grant,
     Judged,
     Note,
     Planned,
-    PlannedCall,
-    Reply,
     Ruling,
     Started,
     Stop,
     Thought,
-    encode,
-    text_parts,
 )
-from clew.core.interfaces import Store
 from clew.core.journal import Journal, chain, load
 from clew.core.loop import advance
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.guards import Origin, Provenance
 from clew.memory import open_memory
 from clew.memory.tools import memory_tools

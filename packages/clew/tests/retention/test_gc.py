@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from clew.core.events import Note, encode, text_parts
-from clew.core.interfaces import Base, RunInfo, Store
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.core.journal import Journal
+from clew.core.stores import Base, RunInfo, Store
+from clew.core.values import encode
 from clew.retention import GcReport, Remark, gc, gc_sync
 from clew.stores.locks import claim
 from clew.stores.memory import MemoryStore

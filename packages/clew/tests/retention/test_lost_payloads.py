@@ -9,7 +9,7 @@ import pytest
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.interfaces import Base
+from clew.core.stores import Base
 from tests.cli.shell import clew
 from tests.retention.records import everything, fork, run
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clew import StoreError
-from clew.core.events import encode
 from clew.core.journal import load
+from clew.core.values import encode
 from clew.retention.traces import read_trace, trace
 from clew.stores.memory import MemoryStore
 from tests.core.play import play

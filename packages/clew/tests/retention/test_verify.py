@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from clew import SqliteStore
 from clew.concurrency.portal import wait_for
-from clew.core.events import Note, text_parts
-from clew.core.interfaces import Append, Line, Store
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.core.journal import Journal, chain
+from clew.core.stores import Append, Line, Store
 from clew.retention import Verification, verify, verify_sync
 from clew.retention.verify import EMPTY
 from clew.stores.memory import MemoryStore

@@ -23,7 +23,8 @@ from clew import (
     run,
 )
 from clew.core.events import Charged, Judged
-from clew.core.interfaces import OnText, Prompt
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.interfaces import Reply, Screened
 from clew.support.errors import TooLongError
 from clew.testing import ScriptedModel, act, say

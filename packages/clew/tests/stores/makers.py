@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clew import SqliteStore
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.memory import MemoryStore
 from clew_testing.store_contract import Make
 

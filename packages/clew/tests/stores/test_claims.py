@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from clew import SqliteStore
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.memory import MemoryStore
 from clew.support.errors import ConfigError, StoreError

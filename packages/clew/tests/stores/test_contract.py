@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from typing_extensions import override
 
-from clew.core.interfaces import Append, Base, Line, Store
+from clew.core.stores import Append, Base, Line, Store
 from clew.stores.memory import MemoryStore
 from clew.support.errors import FencedError, StoreError
 from clew_testing.store_contract import CONTRACT, Check, Make, check_store

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from clew import SqliteStore
-from clew.core.events import Note, encode, text_parts
-from clew.core.interfaces import Append, Base, Line
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.core.journal import chain
+from clew.core.stores import Append, Base, Line
+from clew.core.values import encode
 from clew.retention import export_runs, import_runs, verify
 from clew.stores.sqlite import heads
 from clew.stores.sqlite.heads import Head, Heads

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from clew import Agent, MemoryStore, SqliteStore, StoreError, read, run, tool
 from clew.agent.runner import has_begun, start
-from clew.core.interfaces import Base, Line
+from clew.core.stores import Base, Line
 from clew.stores import (
     RunExistsError,
     RunNotFoundError,

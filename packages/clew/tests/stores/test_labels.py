@@ -19,7 +19,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.interfaces import Append, Line, RunInfo, Store
+from clew.core.stores import Append, Line, RunInfo, Store
 from clew.stores import RunNotFoundError
 from clew.stores.labels import Selection
 from clew.stores.listing import entries_after, runs_with

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew import SqliteStore
-from clew.core.interfaces import Append, Line
+from clew.core.stores import Append, Line
 from clew.stores import open_store
 from clew.stores.interface import Deletes
 from clew.stores.listing import status_of

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, StoreError, run
-from clew.core.interfaces import Line, RunInfo
+from clew.core.stores import Line, RunInfo
 from clew.stores import open_store
 from clew.stores.address import without_password
 from clew.stores.locks import fingerprint_of, queue_of, release_quietly

@@ -11,7 +11,7 @@ import platformdirs
 import pytest
 
 from clew import SqliteStore
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores import open_store
 from clew.stores.memory import MemoryStore
 from clew.stores.refusals import failed

@@ -22,7 +22,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.interfaces import Append, Line, Store
+from clew.core.stores import Append, Line, Store
 from clew.stores import store_at
 from clew.stores.listing import entries_after
 from clew.testing import ScriptedModel, act, finish

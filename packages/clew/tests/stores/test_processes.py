@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clew import SqliteStore
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores import open_store
 from clew.support.errors import StoreError
 from clew_testing.store_contract import append, blob, numbers, refused, text_of

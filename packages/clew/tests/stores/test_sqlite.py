@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from clew import Agent, SqliteStore
 from clew.agent import api
-from clew.core.interfaces import Append, Base, Line
+from clew.core.stores import Append, Base, Line
 from clew.stores.sqlite.file import VERSION
 from clew.support.errors import FencedError, StoreError
 from clew.testing.models import ScriptedModel, say

@@ -5,8 +5,10 @@ import pytest
 
 from clew import Agent, MemoryStore, run
 from clew.agent.runner import start
-from clew.core.events import Note, encode, text_parts
-from clew.core.interfaces import RunInfo
+from clew.core.contents import text_parts
+from clew.core.events import Note
+from clew.core.stores import RunInfo
+from clew.core.values import encode
 from clew.stores.listing import summary
 from clew.testing import ScriptedModel, say
 

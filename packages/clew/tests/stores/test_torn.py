@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from clew import SqliteStore
-from clew.core.events import Note, encode, text_parts
-from clew.core.interfaces import Append, Line
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.core.journal import Journal, chain
+from clew.core.stores import Append, Line
+from clew.core.values import encode
 from clew.retention import verify
 from clew.stores.sqlite.witness import ends_torn
 

@@ -5,7 +5,8 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, Entry, MemoryStore, Nested, delegate, stream
-from clew.core.events import FINISH, Thought
+from clew.core.codes import FINISH
+from clew.core.events import Thought
 from clew.interfaces import RawCall, Reply
 from clew.testing import act, finish, say
 from tests.streaming.pieces import InPieces, partials, standing

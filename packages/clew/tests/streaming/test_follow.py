@@ -32,7 +32,7 @@ from clew import (
     submit,
     sync,
 )
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.locks import claim, release_quietly, shared
 from clew.testing import act, say
 from tests.streaming.runs import Gate, agent, family, look_up, numbered, paying

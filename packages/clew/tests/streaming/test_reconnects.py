@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, SqliteStore, Stream, delegate, follow, start
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.testing import act, say
 from tests.streaming.pieces import InPieces, standing
 from tests.streaming.runs import agent, look_up, numbered

@@ -25,8 +25,9 @@ from clew import (
     start,
     stream,
 )
-from clew.core.events import Attempt, Observation
-from clew.core.interfaces import CALL
+from clew.core.call_context import CALL
+from clew.core.contents import Observation
+from clew.core.events import Attempt
 from clew.interfaces import encode
 from clew.testing import act, acts, say
 from clew.tools import Attempts

@@ -28,7 +28,8 @@ from clew import (
     stream,
     tool,
 )
-from clew.core.events import FINISH, Stop, Thought
+from clew.core.codes import FINISH
+from clew.core.events import Stop, Thought
 from clew.interfaces import OnText, Prompt, RawCall, Reply
 from clew.testing import ScriptedModel, act, finish, say
 from clew_testing.model_script import Cut, Say

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from typing_extensions import TypedDict
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.tools.finish import answer_schema
 from tests.tools.test_pydantic_types import answered, called
 

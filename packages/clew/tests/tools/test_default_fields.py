@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 from clew import Agent, MemoryStore, run_sync, sync, tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish
 

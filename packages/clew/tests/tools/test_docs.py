@@ -17,8 +17,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.core.events import Observation
-from clew.core.interfaces import Tool
+from clew.core.contents import Observation
+from clew.core.tools import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs import IndexReport, Library, docs_tools
 from clew.toolbox.docs.passages import MAX_PASSAGE_CHARS, split

@@ -26,7 +26,7 @@ from clew import (
     run,
     tool,
 )
-from clew.core.events import encode
+from clew.core.values import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
 from clew.toolbox import planner

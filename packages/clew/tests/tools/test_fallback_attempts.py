@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew import Agent, MemoryStore, Tool, ToolError, read, replay, resume, run
-from clew.core.events import encode
+from clew.core.values import encode
 from clew.interfaces import CALL, Append, Attempt, Effect
 from clew.testing import ScriptedModel, act, say
 from clew.tools import Attempts

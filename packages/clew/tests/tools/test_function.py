@@ -15,8 +15,10 @@ import pytest
 
 from clew import RunContext
 from clew.concurrency.tasks import stoppable
-from clew.core.events import Json, Observation, Verdict
-from clew.core.interfaces import Retry, Tool
+from clew.core.contents import Observation
+from clew.core.tools import Retry, Tool
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.support.errors import ConfigError, ToolError
 from clew.tools import Attempts, tool
 from clew.tools.finish import answer_schema, decode_answer, finish_tool

@@ -1,20 +1,10 @@
 import pytest
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Entry,
-    Fingerprints,
-    Judged,
-    Note,
-    Observation,
-    Reply,
-    Ruling,
-    Started,
-    Thought,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.contents import Observation, Reply, text_parts
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Fingerprints, Judged, Note, Ruling, Started, Thought
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ToolError
 from clew.toolbox.person import HoldQuestions, answered, ask_person

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, read, run, tool
-from clew.core.events import Audio, File, Image, Observation, RawCall, Reply
-from clew.core.interfaces import Tool
+from clew.core.contents import Audio, File, Image, Observation, RawCall, Reply
+from clew.core.tools import Tool
 from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.testing.models import ScriptedModel, act, say

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew import Agent, MemoryStore, read, run
 from clew.agent_files.build import shipped, tool_names
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
 from clew.support.errors import ConfigError, ToolError
 from clew.testing.models import ScriptedModel, act, finish
 from clew.toolbox.plan import plan

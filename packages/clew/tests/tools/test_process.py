@@ -10,8 +10,9 @@ import anyio
 import pytest
 
 from clew.concurrency.tasks import stoppable
-from clew.core.events import Json, Observation
-from clew.core.interfaces import Tool
+from clew.core.contents import Observation
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.calc import calculate
 from clew.tools.process import load, process_tool
@@ -31,7 +32,8 @@ import time
 from dataclasses import dataclass
 
 from clew.support.errors import ToolError
-from clew.core.events import Evidence, Observation
+from clew.core.contents import Evidence
+from clew.core.contents import Observation
 from clew import RunContext
 from clew.tools import tool
 from clew.tools.process import process_tool

@@ -3,8 +3,10 @@ from typing import Any
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, read, run
-from clew.core.events import FINISH, Action, Json
-from clew.core.interfaces import Tool
+from clew.core.actions import Action
+from clew.core.codes import FINISH
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.testing.models import Move, ScriptedModel, say
 from clew.tools.definitions import Published, published
 from clew.tools.schema import example, problems

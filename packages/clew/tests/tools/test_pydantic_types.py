@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 import clew
 from clew import Agent, ConfigError, MemoryStore, Trajectory, run, tool
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support import pydantic_classes
 from clew.testing import ScriptedModel, act, finish
 from clew.tools import pydantic_types

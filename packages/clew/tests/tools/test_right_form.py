@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew.codecs.arguments import example
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.tools.advice import right_form as advised
 from clew.tools.schema import compile_schema, problems, right_form
 from tests.tools.odd_schemas import odd_schema

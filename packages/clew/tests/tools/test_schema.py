@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent
-from clew.core.events import Json, Observation
-from clew.core.interfaces import Tool
+from clew.core.contents import Observation
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import nearest
 from clew.tools import tool

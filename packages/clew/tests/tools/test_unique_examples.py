@@ -3,7 +3,7 @@
 import jsonschema_rs
 import pytest
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.tools.schema import example
 
 FORMATS = ["date", "time", "date-time", "duration", "email", "uri", "uuid"]

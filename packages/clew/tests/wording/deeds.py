@@ -20,8 +20,10 @@ import msgspec
 from clew import Agent, ClewError, Limits, ModelError, fork, read, replay, resume, rewind, run
 from clew.agent.runner import start
 from clew.agent.subagents import delegate
-from clew.core.events import Entry, Reply, Usage
-from clew.core.interfaces import Append, Prompt, Store
+from clew.core.contents import Reply, Usage
+from clew.core.entries import Entry
+from clew.core.prompts import Prompt
+from clew.core.stores import Append, Store
 from clew.core.trajectory import Trajectory
 from clew.retention import verify
 from clew.stores import open_store

@@ -24,10 +24,16 @@ from clew import (
 )
 from clew.agent.broken_runs import MAX_FAILURES, idle_openings, is_set_aside
 from clew.agent.runner import start
-from clew.core.events import Charged, ChargeKind, Entry, Note, Reply, Usage, encode, text_parts
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Store
+from clew.core.codes import ChargeKind
+from clew.core.contents import Reply, Usage, text_parts
+from clew.core.entries import Entry
+from clew.core.events import Charged, Note
 from clew.core.journal import load
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.workers import QUEUE
 from clew.workers.agents import KnownAgents

@@ -33,9 +33,13 @@ from clew import (
 )
 from clew.agent.runner import start, take_up
 from clew.agent_files import ORIGIN, Spec, make_agent, origin
-from clew.core.events import Cancel, Note, Observation, Stop, encode, text_parts
-from clew.core.interfaces import Append, Prompt, Store, Tool
+from clew.core.contents import Observation, text_parts
+from clew.core.events import Cancel, Note, Stop
+from clew.core.prompts import Prompt
+from clew.core.stores import Append, Store
+from clew.core.tools import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
 from clew.stores.locks import claim, queue_of
 from clew.testing.models import Line, ScriptedModel, act, say
 from clew.workers import Monitor, WorkerConfig, WorkerEvent, status, work

@@ -28,7 +28,7 @@ from clew.codecs.text_codec import (
     trace,
     visible_tools,
 )
-from clew.core.events import RUN_CODE
+from clew.core.codes import RUN_CODE
 from clew.interfaces import (
     FINISH,
     OUTCOME,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from clew.codecs.text_codec import ValuePiece, ValueReader
-from clew.core.events import RUN_CODE
+from clew.core.codes import RUN_CODE
 from clew.interfaces import FINISH, PromptSpec
 from clew_code.codec.functions import runs_code
 

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.codecs.text_codec import fields, required
-from clew.core.events import RUN_CODE
+from clew.core.codes import RUN_CODE
 from clew.interfaces import FINISH, Action, Json, PromptSpec, ToolSpec
 from clew.support.json_arguments import unfit
 from clew.support.short_text import one_line

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from clew.context import Example
 from clew.context.demonstrations import acted, example, finished
-from clew.core.events import RUN_CODE
+from clew.core.codes import RUN_CODE
 from clew.interfaces import Action, Json, ToolSpec
 
 _THINGS: Final = (

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from clew import Call, Observation, Tool, ToolError
-from clew.core.events import RUN_CODE
-from clew.core.interfaces import AnyTool
+from clew.core.codes import RUN_CODE
+from clew.core.tools import AnyTool
 from clew.interfaces import CALL, Action, CallContext, Json, Suspended, ToolSpec
 from clew.tools import Attempts, DependentTool
 from clew_code.codec.functions import functions

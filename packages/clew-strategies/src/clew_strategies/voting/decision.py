@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from clew import Trajectory, Usage
-from clew.core.events import Value
+from clew.core.values import Value
 from clew.interfaces import Json
 from clew_strategies.voting.normalise import normalise
 

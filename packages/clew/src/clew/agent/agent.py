@@ -38,19 +38,14 @@ from clew.agent.validate import (
 from clew.context import PROMPT, Context, Instructions
 from clew.context.settings import CONTEXT
 from clew.context.view import first_prompt
+from clew.core.bounds import StopRule
 from clew.core.codec import Codec
 from clew.core.engine import Engine
-from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import (
-    AgentTool,
-    AnyTool,
-    Check,
-    FallbackTool,
-    Guard,
-    Model,
-    Screen,
-    StopRule,
-)
+from clew.core.judging import Check, Guard, Screen
+from clew.core.models import Model
+from clew.core.specs import AgentSpec
+from clew.core.tools import AgentTool, AnyTool, FallbackTool
+from clew.core.values import Json
 from clew.deps.parts import ContextCheck, ContextGuard
 from clew.deps.run_identity import MakeDeps
 from clew.guards.limits import Limits

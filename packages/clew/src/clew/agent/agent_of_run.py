@@ -9,9 +9,9 @@ from typing import Any
 
 from clew.agent.agent import Agent
 from clew.agent.compare import as_begun
-from clew.core.events import AgentSpec
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes, changes_to_accept
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 

@@ -27,13 +27,14 @@ from clew.agent.streaming.tasks import join
 from clew.concurrency.portal import twin
 from clew.concurrency.tasks import one_error
 from clew.core.codec import Codec, Shape
-from clew.core.events import Json
 from clew.core.fork import find_fork_point
-from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal
+from clew.core.listeners import Listener
 from clew.core.replay import Replayed
 from clew.core.replay import replay as replay_record
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
 from clew.stores import Where, store_at

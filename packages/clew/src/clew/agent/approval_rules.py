@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clew.core.events import Json, Verdict
-from clew.core.interfaces import Approve
+from clew.core.tools import Approve
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.deps.parameters import rule_takes_context
 from clew.deps.run_context import part_context
 from clew.support.errors import ConfigError, PartError

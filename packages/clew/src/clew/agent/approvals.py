@@ -24,14 +24,15 @@ from clew.agent.words_on_calls import (
     say_of_call,
     word_on,
 )
-from clew.core.events import Cancel, Json, Ruling, encode
+from clew.core.events import Cancel, Ruling
 from clew.core.inbox import encode_message, words_in
-from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import PendingApproval, approval_id, pending_here, pending_in, waits_below
 from clew.core.redaction import Redaction, secrets
 from clew.core.settling import waits_for_result
+from clew.core.stores import Store
 from clew.core.trajectory import Call
+from clew.core.values import Json, encode
 from clew.stores import Where, store_at
 from clew.stores.listing import runs_with
 from clew.support.errors import ConfigError, NotHeldError, StaleApprovalError, StoreError

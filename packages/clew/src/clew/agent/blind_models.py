@@ -4,8 +4,8 @@ import logging
 from functools import lru_cache
 from typing import Final
 
-from clew.core.events import Audio, Image
-from clew.core.interfaces import ModelInfo
+from clew.core.contents import Audio, Image
+from clew.core.models import ModelInfo
 
 LOG: Final = logging.getLogger("clew")
 

@@ -8,11 +8,13 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import msgspec
 
 from clew.agent.agent import A_co, Agent
-from clew.core.events import AgentSpec, Forked, Json, Landing, Note, Rewound, Thought
-from clew.core.interfaces import Finder
+from clew.core.events import Forked, Landing, Note, Rewound, Thought
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes, changes_to_accept
+from clew.core.specs import AgentSpec
+from clew.core.tools import Finder
 from clew.core.trajectory import Step, Trajectory
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.support.arguments import check_argument
 from clew.support.structural import Structural

@@ -24,10 +24,12 @@ from clew.context.view import digest, next_prompt
 from clew.context.visible import leaves_out
 from clew.core.codec import PromptSpec
 from clew.core.engine import Advice, Engine
-from clew.core.events import AgentSpec, Compacted, Json, Rewound, ToolSetting
-from clew.core.interfaces import AgentTool, Tool
+from clew.core.events import Compacted, Rewound
 from clew.core.moves import no_review
+from clew.core.specs import AgentSpec, ToolSetting
+from clew.core.tools import AgentTool, Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.deps.parts import check_with_context
 from clew.guards import AlreadyDone
 from clew.guards.caps import WholeCaps

@@ -14,28 +14,18 @@ from clew.context.compaction import Compacting, visible_characters
 from clew.context.instructions import instructions
 from clew.context.variants import described, matching
 from clew.context.view import first_prompt
+from clew.core.bounds import AnyBound, Left, StopRule
 from clew.core.budget import Budget
 from clew.core.codec import Codec, PromptSpec
+from clew.core.codes import ACTING, EFFECTFUL, FINISH
 from clew.core.engine import NamedGuard, NamedScreen, Validator
-from clew.core.events import ACTING, EFFECTFUL, FINISH, Verdict
-from clew.core.interfaces import (
-    STRATEGY,
-    AgentTool,
-    AnyBound,
-    AnyTool,
-    Check,
-    Guard,
-    Left,
-    Model,
-    Prompt,
-    Screen,
-    Screened,
-    StopRule,
-    Tool,
-    ToolSpec,
-)
+from clew.core.judging import Check, Guard, Screen, Screened
+from clew.core.models import STRATEGY, Model
 from clew.core.policy import ask_guard, validate_verdict
+from clew.core.prompts import Prompt
+from clew.core.tools import AgentTool, AnyTool, Tool, ToolSpec
 from clew.core.trajectory import Trajectory
+from clew.core.verdicts import Verdict
 from clew.deps.parts import ContextCheck, ContextGuard, guard_with_context
 from clew.guards import AlreadyDone, NoProgress
 from clew.guards.caps import Caps, WholeCaps

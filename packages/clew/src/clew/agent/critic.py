@@ -14,9 +14,12 @@ from clew.context.branches import branch_steps
 from clew.context.chat_tokens import without_chat_tokens
 from clew.context.triggers import Review
 from clew.context.visible import goal_of
-from clew.core.events import FINISH, Json, Note, encode
-from clew.core.interfaces import Model, Part, Prompt
+from clew.core.codes import FINISH
+from clew.core.events import Note
+from clew.core.models import Model
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import Step, Trajectory
+from clew.core.values import Json, encode
 from clew.models.completion import complete
 from clew.models.resolve import resolve
 from clew.support.errors import ConfigError, ModelError

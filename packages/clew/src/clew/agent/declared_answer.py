@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import short_repr

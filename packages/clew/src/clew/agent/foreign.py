@@ -10,12 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from clew.agent.agent import Agent
-from clew.core.events import Changed, Json, Note, Observation, text_parts
-from clew.core.interfaces import Line, Store
+from clew.core.contents import Observation, text_parts
+from clew.core.events import Changed, Note
 from clew.core.journal import Journal, foreign_entries, load
 from clew.core.observations import refusal
 from clew.core.redaction import redact
+from clew.core.stores import Line, Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.stores.interface import Owns
 from clew.stores.listing import summary
 from clew.support.errors import ConfigError, RunNotFoundError

@@ -12,8 +12,12 @@ from typing import ClassVar, Final, Literal, TypeAlias
 import msgspec
 
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import Json, Reply, Usage, Verdict, encode
-from clew.core.interfaces import Model, Part, Prompt, Screened
+from clew.core.contents import Reply, Usage
+from clew.core.judging import Screened
+from clew.core.models import Model
+from clew.core.prompts import Part, Prompt
+from clew.core.values import Json, encode
+from clew.core.verdicts import Verdict
 from clew.guards.provenance.request import GAP, spoken
 from clew.models.completion import complete
 from clew.models.resolve import OFFLINE, resolve

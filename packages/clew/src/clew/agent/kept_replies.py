@@ -9,10 +9,13 @@ from typing import Final
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Parsed
-from clew.core.events import TOO_LONG, Action, RawCall, Reply, encode
+from clew.core.codes import TOO_LONG
+from clew.core.contents import RawCall, Reply
 from clew.core.observations import too_long
+from clew.core.values import encode
 from clew.models.reply_size import beginning, characters, head
 
 HEAD: Final = 2_000

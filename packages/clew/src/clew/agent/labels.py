@@ -11,9 +11,9 @@ from clew.agent.question import Question, question_parts, same_question
 from clew.agent.request_words import REQUEST
 from clew.agent.session_names import session_of, session_run
 from clew.core.events import Started
-from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
 from clew.core.redaction import redact
+from clew.core.stores import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.stores.listing import Summary, runs_with, summary

@@ -16,12 +16,13 @@ from clew.agent.request_words import check_same_words, turn_of, words_of
 from clew.agent.result import Result
 from clew.agent.runner import complete, drive, start, start_fork, take_up
 from clew.agent.streaming.stream import Stream
-from clew.core.events import Changed, Json, Note
+from clew.core.events import Changed, Note
 from clew.core.fork import find_fork_point
 from clew.core.inbox import queued_in
-from clew.core.interfaces import Listener
 from clew.core.journal import Journal, load
+from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.stores import Where, store_at
 from clew.stores.locks import at_work
 from clew.stores.user_store import location_of

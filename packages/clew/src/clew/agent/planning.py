@@ -12,9 +12,14 @@ import msgspec
 
 from clew.agent.composition import Composition
 from clew.codecs.gbnf import either, literal
-from clew.core.events import AnyEvent, Json, Planned, PlannedCall, Reply, encode
-from clew.core.interfaces import OnText, Part, Prompt, ToolSpec
+from clew.core.actions import PlannedCall
+from clew.core.contents import Reply
+from clew.core.events import AnyEvent, Planned
+from clew.core.models import OnText
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.guards.provenance import persons_words
 from clew.guards.provenance.request import spoken
 

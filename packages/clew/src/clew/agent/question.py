@@ -7,7 +7,7 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.core.attachments import check_attachment
-from clew.core.events import (
+from clew.core.contents import (
     Asked,
     Attachment,
     Audio,

@@ -18,11 +18,14 @@ from clew.agent.question import Question, message_parts
 from clew.agent.read_result import complete_result
 from clew.agent.request_words import check_same_words, turn_of, words_of
 from clew.agent.result import Result
-from clew.core.events import Asked, Json, Note
+from clew.core.contents import Asked
+from clew.core.events import Note
 from clew.core.inbox import encode_message, queued_in
-from clew.core.interfaces import Listener, Store
 from clew.core.journal import load
+from clew.core.listeners import Listener
 from clew.core.redaction import redact
+from clew.core.stores import Store
+from clew.core.values import Json
 from clew.stores.turns import is_mine, is_taken
 from clew.stores.user_store import location_of
 from clew.support.errors import ConfigError, RunBusyError

@@ -19,11 +19,15 @@ from clew.agent.result import (
 )
 from clew.agent.work_done import contradicts, work_done
 from clew.citations import citations, references
-from clew.core.events import EFFECTFUL, Json, Stop, Usage
-from clew.core.interfaces import Audits, Store
+from clew.core.codes import EFFECTFUL
+from clew.core.contents import Usage
+from clew.core.events import Stop
+from clew.core.judging import Audits
 from clew.core.pending import pending_here, pending_in
 from clew.core.settling import unknown_calls
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.guards.links import links_from_outside
 from clew.guards.safe_links import safe_links
 from clew.support.errors import ConfigError

@@ -10,11 +10,14 @@ from clew.agent.kept_replies import bounded, told
 from clew.codecs.arguments import may_act
 from clew.codecs.no_answer import no_answer
 from clew.codecs.quoted_answers import without_quotes
+from clew.core.actions import Action
 from clew.core.blobs import BLOB_BYTES
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import FINISH, Action, RawCall, Reply, encode
-from clew.core.interfaces import Model
+from clew.core.codes import FINISH
+from clew.core.contents import RawCall, Reply
+from clew.core.models import Model
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.guards.limits import Limits
 from clew.models.completion import invalid_reply
 from clew.support.parts import PASSED, broken, of_kind

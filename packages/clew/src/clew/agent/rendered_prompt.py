@@ -13,8 +13,10 @@ from clew.context.variants import SHAPES
 from clew.context.view import View
 from clew.context.visible import attachments_of_goal, goal_of
 from clew.core.codec import Codec, PromptSpec, Shape
-from clew.core.events import AgentSpec, Thought
-from clew.core.interfaces import Calls, Prompt, Store
+from clew.core.events import Thought
+from clew.core.prompts import Calls, Prompt
+from clew.core.specs import AgentSpec
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError, StoreError
 

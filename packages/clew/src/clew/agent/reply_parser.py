@@ -12,8 +12,9 @@ import msgspec
 from clew.agent.agent import A_co, Agent
 from clew.context.summary import ASKED
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import Reply
-from clew.core.interfaces import Calls, Model, ModelInfo, OnText, Part, Prompt
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Calls, Part, Prompt
 from clew.guards.limits import Limits
 from clew.models.completion import complete
 from clew.models.resolve import resolve

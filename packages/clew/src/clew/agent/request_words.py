@@ -3,7 +3,8 @@
 from typing import Final
 
 from clew.agent.question import same_question
-from clew.core.events import Asked, Note, Started, Stop
+from clew.core.contents import Asked
+from clew.core.events import Note, Started, Stop
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 

@@ -8,8 +8,11 @@ import msgspec
 from clew.agent.agent import A_co
 from clew.agent.work_done import WorkDone
 from clew.citations import Reference, numbered
-from clew.core.events import AnswerOutcome, Evidence, Json, Status, UnknownCall, Usage, encode
+from clew.core.actions import UnknownCall
+from clew.core.codes import AnswerOutcome, Status
+from clew.core.contents import Evidence, Usage
 from clew.core.pending import PendingApproval
+from clew.core.values import Json, encode
 from clew.guards.links import OutsideLink
 from clew.support.errors import ConfigError, NotAnsweredError
 from clew.support.html import html_table

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
-from clew.core.interfaces import AgentTool, AnyTool, FallbackTool
+from clew.core.tools import AgentTool, AnyTool, FallbackTool
 from clew.deps.parameters import context_parameter, fits, made_kind, may_be
 from clew.deps.run_context import RUNNING
 from clew.deps.run_identity import MakeDeps, RunIdentity

@@ -14,31 +14,22 @@ from clew.agent.run_deps import deps_for
 from clew.agent.streaming.followers import FOLLOWERS
 from clew.agent.streaming.work import AT_WORK, Work
 from clew.context.compaction import asks_model
+from clew.core.actions import Done
+from clew.core.codes import Trust
+from clew.core.contents import Asked, Grant, Usage, text_parts
 from clew.core.effects import with_those_within
-from clew.core.events import (
-    SCHEMA,
-    AnyEvent,
-    Asked,
-    Changed,
-    Charged,
-    Done,
-    Forked,
-    Grant,
-    Json,
-    Started,
-    Trust,
-    Usage,
-    text_parts,
-)
+from clew.core.events import SCHEMA, AnyEvent, Changed, Charged, Forked, Started
 from clew.core.fork import ForkPoint
-from clew.core.interfaces import Listener, Store
 from clew.core.journal import Journal, load
+from clew.core.listeners import Listener
 from clew.core.loop import run
 from clew.core.moves import next_move
 from clew.core.pending import ancestors
 from clew.core.redaction import redact, secrets
 from clew.core.spec_changes import changes
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.deps.run_context import RUNNING, Running
 from clew.deps.run_identity import RunIdentity
 from clew.support.arguments import check_argument

@@ -16,8 +16,9 @@ from clew.agent.request_words import REQUEST
 from clew.agent.result import Result
 from clew.agent.runner import load_if_begun
 from clew.agent.session_names import session_run
-from clew.core.events import Json
-from clew.core.interfaces import Listener, Store
+from clew.core.listeners import Listener
+from clew.core.stores import Store
+from clew.core.values import Json
 from clew.support.errors import ConfigError, RunBusyError, RunExistsError
 
 _LOOK: Final = 0.05  # seconds between two looks whether another has begun the conversation

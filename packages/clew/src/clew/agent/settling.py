@@ -5,13 +5,14 @@ from typing import Final, overload
 from clew.agent.agent import A_co, Agent, D
 from clew.agent.result import Result
 from clew.agent.words_on_calls import NamedCall, first_word, recorded_tool, say_of_call
-from clew.core.events import Json, Settled, encode
+from clew.core.events import Settled
 from clew.core.inbox import encode_message
-from clew.core.interfaces import Store
 from clew.core.journal import wall_clock
 from clew.core.redaction import redact
 from clew.core.settling import is_unknown, waits_for_result
+from clew.core.stores import Store
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json, encode
 from clew.stores import Where
 from clew.support.errors import ConfigError, NotHeldError, StaleApprovalError
 from clew.support.json_arguments import REFUSED, unfit

@@ -19,30 +19,20 @@ from clew.agent.result import Result
 from clew.agent.runner import complete, load_if_begun, start_or_take_up
 from clew.agent.validate import tool_grants
 from clew.agent.work_done import CONTRADICTED
-from clew.core.events import (
-    EFFECTFUL,
-    OUTCOME,
-    Cancel,
-    Code,
-    Done,
-    Effect,
-    Evidence,
-    Grant,
-    Json,
-    Observation,
-    Outcome,
-    Spending,
-    Status,
-    Verdict,
-    encode,
-    error_text,
-)
+from clew.core.actions import Done
+from clew.core.codes import EFFECTFUL, OUTCOME, Code, Effect, Outcome, Status, error_text
+from clew.core.contents import Evidence, Grant, Observation, Spending
+from clew.core.events import Cancel
 from clew.core.inbox import words_in
-from clew.core.interfaces import AgentTool, Listener, Parameters, Store, SubRun
 from clew.core.journal import Journal
+from clew.core.listeners import Listener
 from clew.core.pending import interrupt
 from clew.core.settling import unknown_calls
+from clew.core.stores import Store
+from clew.core.tools import AgentTool, Parameters, SubRun
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
+from clew.core.verdicts import Verdict
 from clew.guards.limits import Limits, with_waits
 from clew.support.arguments import NONE, check_argument, check_callable
 from clew.support.error_text import message_of

@@ -3,7 +3,7 @@
 import msgspec
 
 from clew.core.codec import PromptSpec
-from clew.core.interfaces import Finder
+from clew.core.tools import Finder
 from clew.core.trajectory import Trajectory
 from clew.support.parts import Patience, ask, stable_name, wrong
 

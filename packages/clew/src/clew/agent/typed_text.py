@@ -4,7 +4,7 @@ from typing import Final, NamedTuple, cast
 
 import msgspec
 
-from clew.core.events import Json, encode
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 from clew.tools.schema import compile_schema
 

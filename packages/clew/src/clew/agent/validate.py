@@ -13,18 +13,14 @@ from clew.codecs.no_action import void
 from clew.context import Compaction, Instructions
 from clew.context.demonstrations import DEMONSTRATIONS
 from clew.context.tool_examples import tool_examples
+from clew.core.actions import Action
 from clew.core.codec import Codec, Describes, Example
-from clew.core.events import FINISH, RUN_CODE, Action, Grant, encode
-from clew.core.interfaces import (
-    AgentTool,
-    AnyTool,
-    Finder,
-    Guard,
-    Model,
-    ModelInfo,
-    Tool,
-    ToolSpec,
-)
+from clew.core.codes import FINISH, RUN_CODE
+from clew.core.contents import Grant
+from clew.core.judging import Guard
+from clew.core.models import Model, ModelInfo
+from clew.core.tools import AgentTool, AnyTool, Finder, Tool, ToolSpec
+from clew.core.values import encode
 from clew.deps.parameters import context_parameter, rule_takes_context
 from clew.deps.parts import ContextGuard
 from clew.guards import NoProgress, Provenance

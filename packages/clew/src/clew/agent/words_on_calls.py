@@ -20,13 +20,15 @@ from clew.agent.open_run import open_run
 from clew.agent.result import Result
 from clew.agent.streaming.tasks import join
 from clew.context.prompt_spec import recorded_prompt_spec
-from clew.core.events import Ruling, Settled, encode
+from clew.core.events import Ruling, Settled
 from clew.core.inbox import encode_message, words_in
-from clew.core.interfaces import Store, ToolSpec
 from clew.core.journal import load
 from clew.core.pending import ApprovalId, ancestors, approval_id, digest_of
 from clew.core.settling import unknown_below
+from clew.core.stores import Store
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
 from clew.stores import Where, store_at
 from clew.support.errors import (
     AlreadyRuledError,

@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from clew.core.events import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Json
-from clew.core.interfaces import AnyTool
+from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome
+from clew.core.tools import AnyTool
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 
 CONTRADICTED: Final = "contradicted"
 """The key of a sub-run's result under which stands what its record has against its outcome."""

@@ -40,8 +40,11 @@ from clew.context import PROMPT, Instructions
 from clew.context.instructions import instructions
 from clew.context.variants import matching
 from clew.core.codec import Codec
-from clew.core.events import RUN_CODE
-from clew.core.interfaces import AnyTool, Check, Guard, Model, Part, Prompt, Tool
+from clew.core.codes import RUN_CODE
+from clew.core.judging import Check, Guard
+from clew.core.models import Model
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import AnyTool, Tool
 from clew.guards.limits import Limits
 from clew.models.resolve import OFFLINE, default_model, resolve
 from clew.models.settings import configured

@@ -5,7 +5,7 @@ import re
 from typing import Any, Final, cast
 
 from clew.agent_files.spec import PriceTable, Spec, part
-from clew.core.interfaces import Model
+from clew.core.models import Model
 from clew.models.prices import Price, is_priced_by, unprefixed
 from clew.models.rate import read_rate
 from clew.models.resolve import resolve

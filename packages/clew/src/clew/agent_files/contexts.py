@@ -10,7 +10,7 @@ from clew.agent_files.connection import model_beside
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
 from clew.context import Compaction, Context, Rewinds
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.support.errors import ConfigError
 from clew.tools.retrieval import Embed, Retrieval
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 import msgspec
 
 from clew.agent_files.spec import FallbackTable, Spec, part
-from clew.core.interfaces import AnyTool, FallbackTool, Tool
+from clew.core.tools import AnyTool, FallbackTool, Tool
 from clew.support.errors import ConfigError
 from clew.tools.fallback import with_fallback
 

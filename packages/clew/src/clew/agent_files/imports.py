@@ -9,7 +9,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, Final, cast
 
-from clew.core.interfaces import AnyTool, ToolSpec
+from clew.core.tools import AnyTool, ToolSpec
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import nearest

@@ -3,8 +3,9 @@
 import msgspec
 
 from clew.agent_files.spec import ORIGIN, Spec
-from clew.core.events import Changed, Forked, Json, Started
+from clew.core.events import Changed, Forked, Started
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 
 

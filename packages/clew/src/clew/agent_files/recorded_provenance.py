@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from clew.agent_files.spec import ProvenanceTable
-from clew.core.events import Json
-from clew.core.interfaces import Guard
+from clew.core.judging import Guard
+from clew.core.values import Json
 from clew.guards import Provenance
 
 _NONE: Final = ProvenanceTable(level="off")

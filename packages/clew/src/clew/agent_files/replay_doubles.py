@@ -23,33 +23,25 @@ from clew.agent_files.strategies import recorded_strategy
 from clew.agent_files.tool_labels import labelled
 from clew.context.prompt_spec import recorded_prompt_spec
 from clew.core.codec import PromptSpec
-from clew.core.events import (
-    AgentSpec,
-    Attempt,
-    Grant,
-    Json,
-    Judged,
-    Landing,
-    Observation,
-    Reply,
-    Stop,
-)
-from clew.core.interfaces import (
+from clew.core.contents import Grant, Observation, Reply
+from clew.core.events import Attempt, Judged, Landing, Stop
+from clew.core.judging import Guard
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.specs import AgentSpec
+from clew.core.tools import (
     AgentTool,
     AnyTool,
     Approve,
     Attempts,
     External,
-    Guard,
-    ModelInfo,
-    OnText,
     Parameters,
-    Prompt,
     Retry,
     Tool,
     ToolSpec,
 )  # fmt: skip
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.support.errors import ConfigError, ModelError
 from clew.support.parts import PASSED, short_repr
 from clew.tools.retrieval import Retrieval

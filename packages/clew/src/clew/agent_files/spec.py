@@ -10,8 +10,9 @@ import msgspec
 from clew.agent_files.gone_tools import without_gone_tools
 from clew.agent_files.strategy_table import StrategyTable
 from clew.context.instructions import PROMPT, TellLeft
-from clew.core.events import Effect, Json, Trust
-from clew.core.interfaces import ToolSpec
+from clew.core.codes import Effect, Trust
+from clew.core.tools import ToolSpec
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.guards.limits import Limits, Repeats
 from clew.guards.provenance import Level, judged

@@ -15,8 +15,9 @@ from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import Spec, part
 from clew.agent_files.strategy_table import StrategyTable
 from clew.agent_files.tool_tables import inner_spec
-from clew.core.events import AgentSpec, Json
-from clew.core.interfaces import AnyTool
+from clew.core.specs import AgentSpec
+from clew.core.tools import AnyTool
+from clew.core.values import Json
 from clew.guards.limits import Limits
 from clew.support.errors import ConfigError
 from clew.support.street import names_of

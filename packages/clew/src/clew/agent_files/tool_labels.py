@@ -10,7 +10,7 @@ import msgspec
 from clew.agent.approval_rules import check_rule
 from clew.agent_files.imports import imported_function
 from clew.agent_files.spec import LabelsTable, Spec, part
-from clew.core.interfaces import AnyTool, Approve
+from clew.core.tools import AnyTool, Approve
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean
 from clew.tools.schema import checked

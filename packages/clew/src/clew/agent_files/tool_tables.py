@@ -21,7 +21,8 @@ from clew.agent_files.spec import (
     origin,
     part,
 )
-from clew.core.interfaces import AgentTool, AnyTool, Model, Parameters, Tool
+from clew.core.models import Model
+from clew.core.tools import AgentTool, AnyTool, Parameters, Tool
 from clew.support.errors import ConfigError
 from clew.support.wings import MCP, MEMORY, PROGRAMS, WORKSPACE, require
 from clew.tools.external import external

@@ -13,10 +13,11 @@ from clew.agent_files.provenance import is_foreign, spec_of
 from clew.agent_files.read import read_agent_file
 from clew.agent_files.spec import Spec, origin
 from clew.agent_files.untrusted import outside_parts
-from clew.core.events import AgentSpec, Json, encode
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes_to_accept
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 
 FOREIGN: Final = (

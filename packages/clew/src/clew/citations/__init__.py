@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Evidence
+from clew.core.contents import Evidence
 from clew.core.trajectory import Trajectory
 from clew.support.lazy_regex import Lazy
 

@@ -13,8 +13,9 @@ import msgspec
 
 from clew.codecs.json_repair import JsonPrefix, UnreadableError, complete_value, first_value
 from clew.core.codec import PromptSpec
-from clew.core.events import FINISH, RUN_CODE, Json
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.codes import FINISH, RUN_CODE
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json
 from clew.support.schema_examples import right_form
 from clew.support.short_text import cut
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from clew.codecs.arguments import bare, fields, matched, may_act, object_args, tool_named
 from clew.codecs.json_repair import UnreadableError, first_value
+from clew.core.actions import Action
 from clew.core.codec import PromptSpec
-from clew.core.events import FINISH, Action
+from clew.core.codes import FINISH
 from clew.support.surrogates import HALF
 
 CANONICAL_FINISH: Final = "Finish"

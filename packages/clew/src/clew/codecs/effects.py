@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from clew.core.actions import Done
 from clew.core.codec import PromptSpec
-from clew.core.events import Done, Forked, Rewound
+from clew.core.events import Forked, Rewound
 
 GONE_ON: Final = "A person let the work go on after that: tools can be called again."
 """Said after a landing that was taken back."""

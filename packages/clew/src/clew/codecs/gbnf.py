@@ -13,8 +13,8 @@ from itertools import count
 from typing import Any, Final, cast
 
 from clew.codecs.schema_references import resolved
-from clew.core.events import encode
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import encode
 from clew.support.errors import ConfigError
 
 _TOKENS: Final = 1_024

@@ -6,8 +6,9 @@ import msgspec
 
 from clew.codecs.arguments import visible_tools
 from clew.core.codec import PromptSpec
-from clew.core.events import Json
-from clew.core.interfaces import Calls, Parameters, ToolSpec
+from clew.core.prompts import Calls
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json
 
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 """Keywords whose values are data: nothing in them is a reference."""

@@ -31,10 +31,15 @@ from clew.codecs.no_action import void
 from clew.codecs.stop_filter import scan
 from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, OUTCOME, Action, Json, Reply, encode
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
+from clew.core.codes import FINISH, OUTCOME
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Calls, Part
+from clew.core.tools import Parameters, ToolSpec
 from clew.core.trajectory import Step
+from clew.core.values import Json, encode
 
 ACTION: Final = ("action", "tool", "name")
 ARGS: Final = ("args", "arguments", "action_input", "input", "parameters")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json, encode
+from clew.core.values import Json, encode
 from clew.support.surrogates import HALF, mended_json
 
 DEPTH: Final = 64

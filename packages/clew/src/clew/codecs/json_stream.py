@@ -13,7 +13,7 @@ import msgspec
 
 from clew.codecs.stop_filter import WIDTH, Labels, LineLabel, Undecided
 from clew.codecs.stream_end import StreamEnd
-from clew.core.interfaces import OnText
+from clew.core.models import OnText
 
 LABELS: Final = Labels((("question", "question"), ("observation", "observation")))
 """What the person and the tools are announced by: the model itself writes none."""

@@ -13,9 +13,12 @@ from clew.codecs.json_repair import UnreadableError, complete_value, first_value
 from clew.codecs.no_action import void
 from clew.codecs.sections import Sections, unfenced
 from clew.codecs.stop_filter import Labels
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Json, Reply
-from clew.core.interfaces import ToolSpec
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
+from clew.core.tools import ToolSpec
+from clew.core.values import Json
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF
 

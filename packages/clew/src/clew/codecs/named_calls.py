@@ -19,7 +19,7 @@ from clew.codecs.written_calls import (
     with_value,
 )
 from clew.core.codec import PromptSpec
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.lazy_regex import Lazy
 
 _KEY: Final = Lazy(r"\s*<arg_key>([^<]{1,64})</arg_key>\s*<arg_value>")

@@ -20,21 +20,15 @@ from clew.codecs.quoted_answers import has_no_quotes
 from clew.codecs.schema_references import resolved
 from clew.codecs.text_answer import as_calls, beside_calls
 from clew.codecs.thinking import aloud
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import (
-    Action,
-    Changed,
-    Compacted,
-    Forked,
-    Json,
-    Note,
-    RawCall,
-    Reply,
-    Rewound,
-    encode,
-)
-from clew.core.interfaces import Calls, OnText, Parameters, Part
+from clew.core.contents import RawCall, Reply
+from clew.core.events import Changed, Compacted, Forked, Note, Rewound
+from clew.core.models import OnText
+from clew.core.prompts import Calls, Part
+from clew.core.tools import Parameters
 from clew.core.trajectory import Call, Notice, Step
+from clew.core.values import Json, encode
 from clew.support.settings import check_fields
 from clew.support.surrogates import HALF, mended_json
 

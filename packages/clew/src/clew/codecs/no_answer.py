@@ -13,7 +13,8 @@ from clew.codecs import by_name
 from clew.codecs.effects import NOT_FOUND
 from clew.codecs.own_literals import only_literals
 from clew.core.codec import Codec, FindsCalls, PromptSpec
-from clew.core.events import RUN_CODE, Compacted, Note, Rewound
+from clew.core.codes import RUN_CODE
+from clew.core.events import Compacted, Note, Rewound
 from clew.core.trajectory import Step, Trajectory
 from clew.support.lazy_regex import Lazy
 

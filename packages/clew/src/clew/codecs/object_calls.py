@@ -16,7 +16,7 @@ from clew.codecs.written_calls import (
     declared,
 )
 from clew.core.codec import PromptSpec
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
 

@@ -12,25 +12,15 @@ from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.json_repair import UnreadableError, complete_value
 from clew.codecs.sections import Sections, before_invented_tail
 from clew.codecs.stop_filter import Labels
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import (
-    FINISH,
-    OUTCOME,
-    TOO_LONG,
-    Action,
-    Attachment,
-    Changed,
-    Compacted,
-    Finish,
-    Forked,
-    Landing,
-    Reply,
-    Rewound,
-    Thought,
-    encode,
-)
-from clew.core.interfaces import Part, ToolSpec
+from clew.core.codes import FINISH, OUTCOME, TOO_LONG, Finish
+from clew.core.contents import Attachment, Reply
+from clew.core.events import Changed, Compacted, Forked, Landing, Rewound, Thought
+from clew.core.prompts import Part
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Notice, Step
+from clew.core.values import encode
 from clew.support.short_text import cut, one_line
 
 __all__ = [

@@ -11,7 +11,7 @@ from clew.codecs.arguments import fields, tool_named
 from clew.codecs.json_repair import UnreadableError, complete_value
 from clew.codecs.written_calls import ParsedCalls, WrittenCall, as_declared, declared
 from clew.core.codec import PromptSpec
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.json_arguments import unfit
 from clew.support.lazy_regex import Lazy
 

@@ -10,9 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from clew.codecs.schema_references import resolved
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Json
-from clew.core.interfaces import Parameters
+from clew.core.codes import FINISH
+from clew.core.tools import Parameters
+from clew.core.values import Json
 from clew.support.linear_patterns import may_match
 
 _FORMS: Final = frozenset({"date", "date-time", "time", "duration", "uuid"})

@@ -18,9 +18,14 @@ from clew.codecs.stop_filter import Labels, stream_filter
 from clew.codecs.text_codec import TextCodec
 from clew.codecs.thinking import aloud
 from clew.codecs.written_values import ReadPiece
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Reply, encode
-from clew.core.interfaces import Calls, OnText, Part, ToolSpec
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Calls, Part
+from clew.core.tools import ToolSpec
+from clew.core.values import encode
 
 LABELS: Final = Labels(
     (

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, cast
 
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
 
 LONGEST: Final = 4
 """References followed one after the other: they may lead round in a circle."""

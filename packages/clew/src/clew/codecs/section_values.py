@@ -13,7 +13,7 @@ from clew.codecs.labelled_step import Dialect
 from clew.codecs.stop_filter import Labels, LineLabel, Scan
 from clew.codecs.written_values import ReadPiece, ValuePiece, ValueReader
 from clew.core.codec import PromptSpec
-from clew.core.events import FINISH
+from clew.core.codes import FINISH
 
 _NAME_CHARS: Final = 200
 _EMPHASIS: Final = "*_`"

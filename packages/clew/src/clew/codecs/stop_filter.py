@@ -13,7 +13,7 @@ import msgspec
 
 from clew.codecs.no_action import void
 from clew.codecs.stream_end import StreamEnd
-from clew.core.interfaces import OnText
+from clew.core.models import OnText
 
 WIDTH: Final = 64
 """A label ends within this many characters of its line's start, decoration included."""

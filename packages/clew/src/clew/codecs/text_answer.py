@@ -23,8 +23,11 @@ from clew.codecs.sections import Sections, sections
 from clew.codecs.stop_filter import SECOND
 from clew.codecs.unread_calls import MEANT
 from clew.codecs.written_calls import WrittenCall, declared
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import FINISH, Action, Json, Reply, encode
+from clew.core.codes import FINISH
+from clew.core.contents import Reply
+from clew.core.values import Json, encode
 from clew.support.lazy_regex import Lazy
 
 READ: Final = "calls written as text were read as calls"

@@ -29,9 +29,10 @@ from clew.codecs.text_answer import as_calls
 from clew.codecs.thinking import aloud
 from clew.codecs.written_values import ReadPiece, ValuePiece, ValueReader
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import Reply
-from clew.core.interfaces import Calls, Parameters, Part
+from clew.core.contents import Reply
+from clew.core.prompts import Calls, Part
 from clew.core.steps import Step
+from clew.core.tools import Parameters
 from clew.support.surrogates import HALF
 
 

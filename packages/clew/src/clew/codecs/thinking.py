@@ -14,8 +14,10 @@ import msgspec
 
 from clew.codecs.arguments import may_act
 from clew.codecs.prompt_texts import incomplete
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import RUN_CODE, Action, Reply
+from clew.core.codes import RUN_CODE
+from clew.core.contents import Reply
 from clew.support.lazy_regex import Lazy
 
 LEFT_OUT: Final = "what stood in thinking kept as thought"

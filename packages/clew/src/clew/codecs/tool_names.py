@@ -13,7 +13,7 @@ import msgspec
 
 from clew.codecs.arguments import fields, may_act, tool_named, visible_tools
 from clew.core.codec import PromptSpec
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
 from clew.support.lazy_regex import Lazy
 from clew.support.text_folding import plain
 

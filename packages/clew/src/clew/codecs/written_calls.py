@@ -9,7 +9,8 @@ from clew.codecs.arguments import fields, matched, tool_named, typed
 from clew.codecs.json_repair import JsonPrefix, UnreadableError
 from clew.codecs.tool_names import QUALIFIED
 from clew.core.codec import PromptSpec
-from clew.core.events import FINISH, Json
+from clew.core.codes import FINISH
+from clew.core.values import Json
 from clew.support.lazy_regex import Lazy
 from clew.support.surrogates import HALF
 

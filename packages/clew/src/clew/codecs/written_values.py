@@ -13,8 +13,8 @@ from clew.codecs.arguments import fields, may_act, text_field, tool_named, types
 from clew.codecs.no_action import may_be_void
 from clew.codecs.schema_references import resolved
 from clew.core.codec import PromptSpec
-from clew.core.events import FINISH
-from clew.core.interfaces import Parameters
+from clew.core.codes import FINISH
+from clew.core.tools import Parameters
 from clew.support.structural import Structural
 
 _HEAD: Final = 256

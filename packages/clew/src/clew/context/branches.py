@@ -11,8 +11,11 @@ from typing import Final, NamedTuple
 
 from clew.citations import citations
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import FINISH, Code, Note, Observation, encode
+from clew.core.codes import FINISH, Code
+from clew.core.contents import Observation
+from clew.core.events import Note
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.values import encode
 from clew.support.json_values import text_or_json
 from clew.support.short_text import one_line
 

@@ -12,9 +12,11 @@ import msgspec
 
 from clew.context.visible import VisibleResults, attached_tokens, attachments_of_goal
 from clew.core.codec import Shape
-from clew.core.events import Attachment, Compacted, Json, Note, Reply, Rewound, Usage, encode
-from clew.core.interfaces import Prompt
+from clew.core.contents import Attachment, Reply, Usage
+from clew.core.events import Compacted, Note, Rewound
+from clew.core.prompts import Prompt
 from clew.core.trajectory import Step, Trajectory
+from clew.core.values import Json, encode
 
 ANSWER: Final = 1_000
 """Tokens a reply is expected to take where none has taken more and no parameter says how many."""

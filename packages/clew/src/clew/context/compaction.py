@@ -13,7 +13,8 @@ from typing import Final, TypeAlias, cast
 
 from clew.context.draft import CHARACTERS, CompactionPlan, earlier_summary, rest, results
 from clew.core.codec import VISIBLE_CHARS, Shape
-from clew.core.events import Compacted, Observation, Rewound, Usage
+from clew.core.contents import Observation, Usage
+from clew.core.events import Compacted, Rewound
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import ConfigError
 from clew.support.parts import short_repr, stable_name, using, wrong

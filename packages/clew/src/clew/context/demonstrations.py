@@ -9,9 +9,13 @@ from typing import Final
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.codec import Example
-from clew.core.events import FINISH, Action, Fingerprints, Json, Observation, Reply, Thought
+from clew.core.codes import FINISH
+from clew.core.contents import Observation, Reply
+from clew.core.events import Fingerprints, Thought
 from clew.core.trajectory import Call, Step
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 
 

@@ -13,8 +13,10 @@ from clew.context.visible import (
     stays,
 )
 from clew.core.codec import Shape
-from clew.core.events import Note, Observation, Reply, Rewound, encode
+from clew.core.contents import Observation, Reply
+from clew.core.events import Note, Rewound
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.values import encode
 
 CHARACTERS: Final = 4
 """Characters that are counted as one token, where the provider's figures do not say otherwise."""

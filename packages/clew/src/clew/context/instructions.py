@@ -5,8 +5,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from clew.context.variants import VARIANTS, Variant, several
+from clew.core.bounds import Left
 from clew.core.codec import Example
-from clew.core.interfaces import Left
 from clew.core.trajectory import Trajectory
 from clew.deps.parameters import context_parameter
 from clew.deps.run_context import RunContext, part_context

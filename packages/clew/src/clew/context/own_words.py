@@ -10,9 +10,13 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.codec import VISIBLE_CHARS
-from clew.core.events import UNMADE, Action, Json, Note, RawCall, Reply, Thought, encode, text_parts
+from clew.core.codes import UNMADE
+from clew.core.contents import RawCall, Reply, text_parts
+from clew.core.events import Note, Thought
 from clew.core.steps import Call, Notice, Step
+from clew.core.values import Json, encode
 from clew.support.short_text import cut
 
 REFUSED_CHARS: Final = 8_000

@@ -5,8 +5,9 @@ from typing import Final
 import msgspec
 
 from clew.core.codec import Example, PromptSpec
-from clew.core.events import Effect, Json, encode
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.codes import Effect
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 
 SWITCHES: Final = ("repeat_question", "strict_landing", "raw_replies", "withhold")

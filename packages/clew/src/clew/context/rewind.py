@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from clew.core.events import Rewound
-from clew.core.interfaces import AnyTool
+from clew.core.tools import AnyTool
 from clew.core.trajectory import Trajectory
 
 BACKTRACK: Final = "backtrack"

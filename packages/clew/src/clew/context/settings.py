@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from clew.context.compaction import Compaction
 from clew.context.triggers import Rewinds
 from clew.core.events import AnyEvent
-from clew.core.interfaces import Finder
+from clew.core.tools import Finder
 from clew.core.trajectory import Trajectory
 from clew.support.arguments import NONE, check_argument
 

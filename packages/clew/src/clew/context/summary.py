@@ -13,9 +13,11 @@ import msgspec
 
 from clew.context.compaction import asks_model
 from clew.context.draft import CHARACTERS
+from clew.core.contents import Reply
 from clew.core.engine import Render
-from clew.core.events import AnyEvent, Compacted, Reply, Rewound
-from clew.core.interfaces import OnText, Part, Prompt
+from clew.core.events import AnyEvent, Compacted, Rewound
+from clew.core.models import OnText
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import Trajectory
 from clew.support.errors import TooLongError
 from clew.support.short_text import one_line

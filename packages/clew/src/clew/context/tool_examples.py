@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clew.context.demonstrations import acted, example, finished
+from clew.core.actions import Action
 from clew.core.codec import Example
-from clew.core.events import Action, Json
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json
 
 _LOOKS_UP: Final = re.compile(
     r"search|look|find|fetch|read|article|page|passage|document|wiki|encyclop|retriev",

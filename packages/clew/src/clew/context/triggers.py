@@ -21,8 +21,10 @@ from clew.context.branches import (
     repeated,
 )
 from clew.context.rewind import CRITIC, OWN, REJECTED, REPEATED
-from clew.core.events import FINISH, AnyEvent, Charged, Rewound, Thought, Usage
-from clew.core.interfaces import Answering
+from clew.core.codes import FINISH
+from clew.core.contents import Usage
+from clew.core.events import AnyEvent, Charged, Rewound, Thought
+from clew.core.judging import Answering
 from clew.core.trajectory import Step, Trajectory
 from clew.support.errors import ConfigError
 from clew.support.parts import Patience, ask, of_kind, short_repr, stable_name

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, TypeAlias
 
 from clew.core.codec import Codec, Shape
-from clew.core.interfaces import ModelInfo, ToolSpec
+from clew.core.models import ModelInfo
+from clew.core.tools import ToolSpec
 from clew.support.errors import ConfigError
 from clew.support.parts import stable_name
 from clew.support.settings import check_fields

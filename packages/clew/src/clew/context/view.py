@@ -12,18 +12,13 @@ from typing import Any, Final
 from clew.context.rewind import OWN
 from clew.context.visible import attachments_of_goal, goal_of, visible_step
 from clew.core.codec import Codec, Constrains, Describes, PromptSpec
-from clew.core.events import (
-    EFFECTFUL,
-    Attachment,
-    Code,
-    Compacted,
-    Fingerprints,
-    Json,
-    Note,
-    encode,
-)
-from clew.core.interfaces import Calls, Parameters, Part, Prompt
+from clew.core.codes import EFFECTFUL, Code
+from clew.core.contents import Attachment
+from clew.core.events import Compacted, Fingerprints, Note
+from clew.core.prompts import Calls, Part, Prompt
+from clew.core.tools import Parameters
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
+from clew.core.values import Json, encode
 from clew.support.prompt_parts import Parts
 
 RESTATE_CHARS: Final = 24_000

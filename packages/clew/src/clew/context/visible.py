@@ -10,22 +10,10 @@ from clew.context.chat_tokens import without_chat_tokens
 from clew.context.own_words import bounded
 from clew.core.attachments import attached_texts
 from clew.core.codec import VISIBLE_CHARS, Shape
+from clew.core.codes import FINISH
+from clew.core.contents import Asked, Attachment, Observation, Text, attachments_of, text_parts
 from clew.core.done import told_effect
-from clew.core.events import (
-    FINISH,
-    Asked,
-    Attachment,
-    Compacted,
-    Forked,
-    Gathered,
-    Note,
-    Observation,
-    Rewound,
-    Text,
-    Thought,
-    attachments_of,
-    text_parts,
-)
+from clew.core.events import Compacted, Forked, Gathered, Note, Rewound, Thought
 from clew.core.steps import Notice
 from clew.core.trajectory import WITHHELD, Call, Step, Trajectory
 from clew.support.parts import shaped_text

@@ -7,24 +7,12 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.conversations.reading import Item, Messages, Outcome, Turn, Words, read_messages
-from clew.core.events import (
-    FINISH,
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Asked,
-    Changed,
-    Fingerprints,
-    Json,
-    Note,
-    Observation,
-    RawCall,
-    Reply,
-    Stop,
-    Thought,
-    Trust,
-    text_parts,
-)
+from clew.core.actions import Action
+from clew.core.codes import FINISH, Trust
+from clew.core.contents import Asked, Observation, RawCall, Reply, text_parts
+from clew.core.events import AnyEvent, Changed, Fingerprints, Note, Stop, Thought
+from clew.core.specs import AgentSpec
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 
 BEGINS: Final = "(The assistant speaks first.)"

@@ -14,9 +14,12 @@ from clew.agent.runner import start, start_fork
 from clew.agent.session_names import session_run
 from clew.conversations.history import history_of
 from clew.conversations.reading import Messages
-from clew.core.events import Asked, Entry, Forked, Note, Started, Text, Trust
+from clew.core.codes import Trust
+from clew.core.contents import Asked, Text
+from clew.core.entries import Entry
+from clew.core.events import Forked, Note, Started
 from clew.core.fork import ForkPoint, find_fork_point
-from clew.core.interfaces import Listener
+from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
 from clew.stores import Where, store_at
 from clew.support.arguments import check_argument

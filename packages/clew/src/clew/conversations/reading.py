@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from clew.core.attachments import check_attachment, text_file
-from clew.core.events import Asked, Attachment, Audio, File, Image, RawCall, Text, encode
+from clew.core.contents import Asked, Attachment, Audio, File, Image, RawCall, Text
+from clew.core.values import encode
 from clew.support.errors import ConfigError
 from clew.support.settings import check_text
 

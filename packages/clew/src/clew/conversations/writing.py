@@ -11,21 +11,13 @@ import msgspec
 
 from clew.conversations.history import BEGINS
 from clew.core.attachments import file_name
-from clew.core.events import (
-    FINISH,
-    Asked,
-    Attachment,
-    Audio,
-    File,
-    Image,
-    Json,
-    Note,
-    Text,
-    text_parts,
-)
-from clew.core.interfaces import Part
+from clew.core.codes import FINISH
+from clew.core.contents import Asked, Attachment, Audio, File, Image, Text, text_parts
+from clew.core.events import Note
+from clew.core.prompts import Part
 from clew.core.steps import Call, Step
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.models.attachments import base64_of, data_url, split_attachments
 
 _OPEN: Final = "(the call has no result yet)"

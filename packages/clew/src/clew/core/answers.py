@@ -2,11 +2,13 @@
 
 import msgspec
 
+from clew.core.codes import FINISH, OUTCOME, Status
 from clew.core.engine import Engine
-from clew.core.events import FINISH, OUTCOME, Json, Status, Stop
+from clew.core.events import Stop
 from clew.core.gathering import unasked
 from clew.core.settling import stopped
 from clew.core.trajectory import Step, Trajectory
+from clew.core.values import Json
 
 
 def answer_of(engine: Engine, step: Step) -> Json:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import anyio
 
-from clew.core.events import Done
+from clew.core.actions import Done
 from clew.core.trajectory import Call, Trajectory
 
 

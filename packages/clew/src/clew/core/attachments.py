@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Attachment, Audio, File, Image, Observation
+from clew.core.contents import Attachment, Audio, File, Image, Observation
 from clew.support.errors import ConfigError
 from clew.support.media_types import charset_of, check_size, contradiction, is_media_type, kinds_of
 from clew.support.settings import check_text

@@ -7,22 +7,12 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from clew.core.events import (
-    Action,
-    AgentSpec,
-    AnyEvent,
-    Audio,
-    File,
-    Image,
-    Note,
-    Observation,
-    Started,
-    Suspended,
-    Text,
-    Thought,
-    encode,
-)
-from clew.core.interfaces import Store
+from clew.core.actions import Action
+from clew.core.contents import Audio, File, Image, Observation, Text
+from clew.core.events import AnyEvent, Note, Started, Suspended, Thought
+from clew.core.specs import AgentSpec
+from clew.core.stores import Store
+from clew.core.values import encode
 
 PartT = TypeVar("PartT", bound=Text | Image | Audio | File)
 

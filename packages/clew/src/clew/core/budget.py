@@ -11,8 +11,11 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, BoundCode, Grant, Thought, Usage
-from clew.core.interfaces import Left, Tool, Tripped
+from clew.core.bounds import Left, Tripped
+from clew.core.codes import EFFECTFUL, BoundCode
+from clew.core.contents import Grant, Usage
+from clew.core.events import Thought
+from clew.core.tools import Tool
 from clew.core.trajectory import Call, Totals, Trajectory
 
 MIN_SECONDS: Final = 1.0

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from clew.core.events import EFFECTFUL, FINISH, RUN_CODE, Code, Observation
-from clew.core.interfaces import ToolSpec
+from clew.core.codes import EFFECTFUL, FINISH, RUN_CODE, Code
+from clew.core.contents import Observation
 from clew.core.received import received_hash
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Trajectory
 
 SAME: Final[Code] = "same_call"

@@ -10,8 +10,11 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-from clew.core.events import Action, Reply
-from clew.core.interfaces import Calls, OnText, Parameters, Part, ToolSpec
+from clew.core.actions import Action
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Calls, Part
+from clew.core.tools import Parameters, ToolSpec
 from clew.core.trajectory import Step
 from clew.support.structural import Structural
 

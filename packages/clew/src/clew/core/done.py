@@ -2,8 +2,10 @@
 
 from typing import Final
 
-from clew.core.events import Done, Json, Outcome, encode
+from clew.core.actions import Done
+from clew.core.codes import Outcome
 from clew.core.trajectory import Call, Trajectory, args_hash
+from clew.core.values import Json, encode
 from clew.support.short_text import cut
 
 DONE_CHARS: Final = 200

@@ -6,10 +6,11 @@ that is told may ask a sub-agent in other words, or make the sub-agent's call it
 
 from collections.abc import Iterable
 
+from clew.core.actions import Done
 from clew.core.done import described_effect
-from clew.core.events import Done
-from clew.core.interfaces import STRATEGY, Store
 from clew.core.journal import load
+from clew.core.models import STRATEGY
+from clew.core.stores import Store
 from clew.core.trajectory import Call, Trajectory
 from clew.support.errors import RunNotFoundError
 

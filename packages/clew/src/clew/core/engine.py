@@ -8,33 +8,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from clew.core.bounds import AnyBound, Left
 from clew.core.budget import Budget
 from clew.core.codec import Codec, Parsed, PromptSpec
-from clew.core.events import (
-    AgentSpec,
-    AnswerOutcome,
-    AnyEvent,
-    Compacted,
-    Fingerprints,
-    Handed,
-    Json,
-    Reply,
-    Rewound,
-    Verdict,
-)
-from clew.core.interfaces import (
-    AnyBound,
-    AnyTool,
-    Calls,
-    Check,
-    Left,
-    Model,
-    OnText,
-    Prompt,
-    Screened,
-    ToolSpec,
-)
+from clew.core.codes import AnswerOutcome
+from clew.core.contents import Handed, Reply
+from clew.core.events import AnyEvent, Compacted, Fingerprints, Rewound
+from clew.core.judging import Check, Screened
+from clew.core.models import Model, OnText
+from clew.core.prompts import Calls, Prompt
+from clew.core.specs import AgentSpec
+from clew.core.tools import AnyTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.support.parts import Patience
 
 Validator: TypeAlias = Callable[[Json], list[str]]

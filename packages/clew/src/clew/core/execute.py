@@ -16,17 +16,11 @@ import msgspec
 
 from clew.concurrency.tasks import InThread, TaskResult, run_with_deadline, stoppable
 from clew.concurrency.uncut import Uncut
+from clew.core.call_context import CALL, CallContext
+from clew.core.codes import EFFECTFUL
+from clew.core.contents import Observation
 from clew.core.engine import Engine
-from clew.core.events import (
-    EFFECTFUL,
-    Attempt,
-    Json,
-    Judged,
-    Observation,
-    Suspended,
-    Verdict,
-)
-from clew.core.interfaces import CALL, AgentTool, CallContext, Tool
+from clew.core.events import Attempt, Judged, Suspended
 from clew.core.journal import Journal
 from clew.core.observations import (
     failed,
@@ -41,7 +35,10 @@ from clew.core.received import handed_hashes, received_hash
 from clew.core.redaction import redact
 from clew.core.settling import brought, hand_out
 from clew.core.subruns import run_sub_run
+from clew.core.tools import AgentTool, Tool
 from clew.core.trajectory import Call
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.support.error_text import described, message_of, writable
 from clew.support.errors import ToolError
 from clew.support.live import LIVE

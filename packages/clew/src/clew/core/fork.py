@@ -7,24 +7,14 @@ from typing import Any
 
 import msgspec
 
+from clew.core.actions import Done
+from clew.core.codes import FINISH
+from clew.core.contents import Asked, Observation, text_parts
 from clew.core.done import described_effect
-from clew.core.events import (
-    FINISH,
-    AnyEvent,
-    Asked,
-    Done,
-    Entry,
-    Forked,
-    Note,
-    Observation,
-    Settled,
-    Stop,
-    Suspended,
-    Thought,
-    text_parts,
-)
-from clew.core.interfaces import Base
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Forked, Note, Settled, Stop, Suspended, Thought
 from clew.core.observations import refusal, replaced
+from clew.core.stores import Base
 from clew.core.trajectory import Step, Trajectory
 from clew.support.arguments import NONE, check_argument, check_number
 from clew.support.errors import ConfigError

@@ -8,9 +8,11 @@ model asks for behind one that was put off are put off too.
 from collections.abc import Sequence
 from typing import Final
 
+from clew.core.codes import EFFECTFUL, RUN_CODE
+from clew.core.contents import Observation
 from clew.core.effects import is_strategy
 from clew.core.engine import Engine
-from clew.core.events import EFFECTFUL, RUN_CODE, AnyEvent, Gathered, Observation
+from clew.core.events import AnyEvent, Gathered
 from clew.core.observations import closed_answers
 from clew.core.trajectory import Call, Step, Trajectory
 

@@ -4,22 +4,15 @@ from contextlib import suppress
 
 import msgspec
 
+from clew.core.actions import Done
+from clew.core.contents import text_parts
 from clew.core.done import described_effect
-from clew.core.events import (
-    AnyEvent,
-    Cancel,
-    Done,
-    Note,
-    Rewound,
-    Ruling,
-    Settled,
-    decode,
-    encode,
-    text_parts,
-)
-from clew.core.interfaces import Store
+from clew.core.entries import decode
+from clew.core.events import AnyEvent, Cancel, Note, Rewound, Ruling, Settled
 from clew.core.settling import objection
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.support.errors import ConfigError
 
 

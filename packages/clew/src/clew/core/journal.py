@@ -17,27 +17,30 @@ import msgspec
 from clew.concurrency.uncut import Uncut
 from clew.core.at_work import AtWork, Sibling
 from clew.core.blobs import split_blobs, with_blobs, without_blobs
+from clew.core.codes import EFFECTFUL
+from clew.core.contents import Observation, text_parts
+from clew.core.entries import Entry, decode
 from clew.core.events import (
     SCHEMA,
     AnyEvent,
     Attempt,
-    Entry,
     Forked,
     Note,
+    Ruling,
+    Settled,
     Started,
     Stop,
     Suspended,
     Thought,
-    barrier,
-    decode,
-    encode,
-    text_parts,
+    Woken,
 )
 from clew.core.inbox import admitted
-from clew.core.interfaces import Append, Base, Line, Listener, Progress, Store
+from clew.core.listeners import Listener, Progress
 from clew.core.redaction import Redaction
 from clew.core.settling import due, stopped
+from clew.core.stores import Append, Base, Line, Store
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
 from clew.support.error_text import message_of
 from clew.support.errors import (
     ConfigError,
@@ -60,6 +63,13 @@ Clock = Callable[[], int]
 def wall_clock() -> int:
     """The system's clock, in Unix milliseconds."""
     return time.time_ns() // 1_000_000
+
+
+def barrier(event: AnyEvent) -> bool:
+    """Whether the event must be safe on the disk, with all before it, before anything follows."""
+    if isinstance(event, Observation):
+        return event.effect in EFFECTFUL
+    return isinstance(event, (Attempt, Ruling, Settled, Woken, Stop))
 
 
 def chain(before: bytes, seq: int, at: int, epoch: int, body: bytes) -> bytes:

@@ -11,12 +11,14 @@ import anyio
 
 from clew.concurrency.tasks import one_error
 from clew.core.answers import accepted, answer_of, sent_back
+from clew.core.bounds import Tripped
 from clew.core.budget import Standing
+from clew.core.codes import Status
+from clew.core.contents import text_parts
 from clew.core.engine import Engine
-from clew.core.events import Charged, Landing, Note, Status, Stop, text_parts
+from clew.core.events import Charged, Landing, Note, Stop
 from clew.core.execute import perform
 from clew.core.gathering import one_by_one, put_off, taken_up, unasked
-from clew.core.interfaces import Tripped
 from clew.core.journal import Journal
 from clew.core.moves import next_move
 from clew.core.observations import closed_answers

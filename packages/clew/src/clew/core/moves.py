@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
+from clew.core.bounds import AnyBound, Tripped
 from clew.core.budget import Standing
 from clew.core.engine import Engine
 from clew.core.events import Compacted, Rewound
-from clew.core.interfaces import AnyBound, Tripped
 from clew.core.trajectory import Trajectory
 from clew.support.parts import PASSED, broken, stable_name, text_from
 

@@ -8,29 +8,18 @@ from typing import Any, Final, cast, get_args
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.attachments import caption, check_attachment, has_attachments, taken_out
 from clew.core.blobs import BLOB_BYTES
+from clew.core.codes import EFFECTFUL, FINISH, Code, Effect, Outcome, Trust, error_text
+from clew.core.contents import Attachment, Evidence, Observation
 from clew.core.engine import Engine
-from clew.core.events import (
-    EFFECTFUL,
-    FINISH,
-    Action,
-    Attachment,
-    Code,
-    Effect,
-    Evidence,
-    Json,
-    Observation,
-    Outcome,
-    Suspended,
-    Trust,
-    decode,
-    encode,
-    error_text,
-)
-from clew.core.interfaces import ToolSpec
+from clew.core.entries import decode
+from clew.core.events import Suspended
 from clew.core.redaction import redact
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.values import Json, encode
 from clew.support.error_text import message_of, writable
 from clew.support.errors import ConfigError
 from clew.support.json_values import plain

@@ -8,14 +8,18 @@ from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import asdict as fields_of
 
+from clew.core.actions import Action
 from clew.core.engine import Engine
-from clew.core.events import Action, AnyEvent, Json, Origin, Stop, Verdict
-from clew.core.interfaces import Parameters, Store
+from clew.core.events import AnyEvent, Stop
 from clew.core.journal import Journal, load
 from clew.core.observations import refusal, shortened
 from clew.core.settling import brought, stopped
+from clew.core.stores import Store
 from clew.core.subruns import SUB_RUN, close_sub_run
+from clew.core.tools import Parameters
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Origin, Verdict
 from clew.support.errors import ConfigError, RunNotFoundError
 
 Wants: TypeAlias = Literal["ruling", "outcome", "result"]

@@ -4,28 +4,19 @@ from typing import Any, Final
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.call_ids import repeated
+from clew.core.codes import FINISH, UNMADE, Code, Trust
+from clew.core.contents import Observation
 from clew.core.engine import Engine, NamedGuard
-from clew.core.events import (
-    FINISH,
-    UNMADE,
-    Action,
-    AnyEvent,
-    Charged,
-    Code,
-    Json,
-    Judged,
-    Observation,
-    Origin,
-    Stop,
-    Trust,
-    Verdict,
-    encode,
-)
-from clew.core.interfaces import Guard, Screened, ToolSpec
+from clew.core.events import AnyEvent, Charged, Judged, Stop
+from clew.core.judging import Guard, Screened
 from clew.core.observations import refusal, too_long
 from clew.core.settling import stopped, was_woken
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.values import Json, encode
+from clew.core.verdicts import Origin, Verdict
 from clew.support.error_text import message_of
 from clew.support.errors import PartError
 from clew.support.json_values import plain

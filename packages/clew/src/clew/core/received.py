@@ -12,10 +12,12 @@ from uuid import UUID
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, Action, Done, Json, encode
-from clew.core.interfaces import FallbackTool, ToolSpec
+from clew.core.actions import Action, Done
+from clew.core.codes import EFFECTFUL
 from clew.core.redaction import redact
+from clew.core.tools import FallbackTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory, args_hash
+from clew.core.values import Json, encode
 from clew.support.schema_parts import keywords, target
 
 _EXACT: Final = 2**53

@@ -12,18 +12,11 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from clew.core.events import (
-    AnyEvent,
-    Json,
-    Judged,
-    Ruling,
-    Suspended,
-    Thought,
-    Verdict,
-    decode,
-    encode,
-)
+from clew.core.entries import decode
+from clew.core.events import AnyEvent, Judged, Ruling, Suspended, Thought
 from clew.core.steps import Call
+from clew.core.values import Json, encode
+from clew.core.verdicts import Verdict
 
 LOG: Final = logging.getLogger("clew")
 

@@ -21,46 +21,39 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import one_error
+from clew.core.call_context import CALL
+from clew.core.codes import FINISH
+from clew.core.contents import Observation, Reply
 from clew.core.engine import Engine, NamedGuard
+from clew.core.entries import Entry
 from clew.core.events import (
-    FINISH,
     INPUTS,
-    AgentSpec,
     AnyEvent,
     Attempt,
     Cancel,
     Changed,
-    Entry,
     Forked,
-    Json,
     Judged,
     Note,
-    Observation,
-    Reply,
     Stop,
     Suspended,
     Thought,
-    Verdict,
-    encode,
-)
-from clew.core.interfaces import (
-    CALL,
-    AgentTool,
-    AnyTool,
-    Attempts,
-    OnText,
-    Prompt,
-    Store,
-    SubRun,
 )
 from clew.core.journal import Journal
 from clew.core.loop import run
+from clew.core.models import OnText
 from clew.core.moves import no_review
+from clew.core.prompts import Prompt
 from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
 from clew.core.settling import stopped
 from clew.core.spec_changes import changes, first_difference, same_format
+from clew.core.specs import AgentSpec
+from clew.core.stores import Store
+from clew.core.tools import AgentTool, AnyTool, Attempts, SubRun
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json, encode
+from clew.core.verdicts import Verdict
 from clew.support.errors import ReplayError
 
 _AboutACall: TypeAlias = Attempt | Judged | Suspended | Observation

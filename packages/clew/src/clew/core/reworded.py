@@ -7,17 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from clew.core.events import (
-    Action,
-    AnyEvent,
-    Attempt,
-    Judged,
-    Landing,
-    Note,
-    Observation,
-    Stop,
-    Thought,
-)
+from clew.core.actions import Action
+from clew.core.contents import Observation
+from clew.core.events import AnyEvent, Attempt, Judged, Landing, Note, Stop, Thought
 
 
 def as_worded(old: AnyEvent, new: AnyEvent, *, finish: bool) -> AnyEvent:

@@ -8,25 +8,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from clew.core.actions import UnknownCall
+from clew.core.codes import EFFECTFUL, Outcome, Trust
+from clew.core.contents import Observation
 from clew.core.engine import Engine
-from clew.core.events import (
-    EFFECTFUL,
-    AnyEvent,
-    Attempt,
-    Judged,
-    Observation,
-    Outcome,
-    Settled,
-    Stop,
-    Trust,
-    UnknownCall,
-    Verdict,
-    Woken,
-)
-from clew.core.interfaces import External, Tool, ToolSpec
+from clew.core.events import AnyEvent, Attempt, Judged, Settled, Stop, Woken
 from clew.core.observations import failed, observed, refusal
 from clew.core.received import received_hash
+from clew.core.tools import External, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 
 _DONE: Final = "it was done, as somebody found out; its result is not known"
 _NOT_DONE: Final = "it certainly did not happen, as somebody found out"

@@ -14,16 +14,20 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from clew.core.actions import Action, Done
 from clew.core.at_work import AtWork, Begun, Sibling
+from clew.core.contents import Observation, text_parts
 from clew.core.done import described_effect
 from clew.core.effects import effects_of, is_strategy
 from clew.core.engine import Engine
-from clew.core.events import Action, AnyEvent, Done, Json, Judged, Note, Observation, text_parts
-from clew.core.interfaces import Store, ToolSpec
+from clew.core.events import AnyEvent, Judged, Note
 from clew.core.journal import Journal
 from clew.core.policy import judge_call
 from clew.core.received import as_recorded, handed_hashes, received_hash, repetitions
+from clew.core.stores import Store
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call
+from clew.core.values import Json
 
 _TOLD = "another run for the same work did the same, or is about to"
 

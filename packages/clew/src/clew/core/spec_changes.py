@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from clew.core.events import AgentSpec, Json
+from clew.core.specs import AgentSpec
+from clew.core.values import Json
 
 
 def changes(old: AgentSpec, new: AgentSpec) -> tuple[str, ...]:

@@ -8,32 +8,24 @@ from typing import Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec.structs import replace
 
+from clew.core.actions import Action
+from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome, Outcome
+from clew.core.contents import Grant, Observation, Spending, Usage
 from clew.core.events import (
-    EFFECTFUL,
-    FINISH,
-    OUTCOME,
-    Action,
-    AnswerOutcome,
     Attempt,
     Changed,
     Compacted,
     Forked,
-    Grant,
-    Json,
     Judged,
     Landing,
     Note,
-    Observation,
-    Outcome,
     Rewound,
     Ruling,
     Settled,
-    Spending,
     Suspended,
     Thought,
-    Usage,
-    encode,
 )
+from clew.core.values import Json, encode
 from clew.support.html import html_table
 from clew.support.json_values import text_or_json
 

@@ -11,14 +11,17 @@ from typing import Final
 import msgspec
 
 from clew.core.budget import smaller_grant, too_little
+from clew.core.codes import ACTING, EFFECTFUL
+from clew.core.contents import Observation
 from clew.core.engine import Engine
-from clew.core.events import ACTING, EFFECTFUL, AnyEvent, Attempt, Judged, Observation, Verdict
-from clew.core.interfaces import AgentTool, SubRun, ToolSpec
+from clew.core.events import AnyEvent, Attempt, Judged
 from clew.core.journal import Journal
 from clew.core.observations import failed, from_sub_run, refusal, refused_sub_run
 from clew.core.received import received_hash
 from clew.core.siblings import siblings_at
+from clew.core.tools import AgentTool, SubRun, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.support.error_text import message_of
 from clew.support.errors import ConfigError, ToolError
 

@@ -10,18 +10,13 @@ import msgspec
 
 from clew.core.budget import Standing
 from clew.core.codec import Parsed
+from clew.core.codes import EFFECTFUL, FINISH
+from clew.core.contents import Reply, Usage
 from clew.core.engine import Engine
-from clew.core.events import (
-    EFFECTFUL,
-    FINISH,
-    Charged,
-    Compacted,
-    Reply,
-    Thought,
-    Usage,
-)
-from clew.core.interfaces import Calls, OnText
+from clew.core.events import Charged, Compacted, Thought
 from clew.core.journal import Journal
+from clew.core.models import OnText
+from clew.core.prompts import Calls
 from clew.core.trajectory import Trajectory
 from clew.support.errors import TooLongError
 from clew.support.parts import PASSED, broken

@@ -7,29 +7,31 @@ guards ask. It holds nothing that the entries do not say; folding them again giv
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
-from clew.core.events import (
-    FINISH,
-    Action,
-    AgentSpec,
-    AnyEvent,
+from clew.core.actions import Action, Done
+from clew.core.codes import FINISH, BoundCode, Code, Trust
+from clew.core.contents import (
     Attachment,
+    Evidence,
+    Grant,
+    Observation,
+    Text,
+    Usage,
+    text_of,
+    text_parts,
+)
+from clew.core.entries import Entry
+from clew.core.events import (
+    AnyEvent,
     Attempt,
-    BoundCode,
     Cancel,
     Changed,
     Charged,
-    Code,
     Compacted,
-    Done,
-    Entry,
-    Evidence,
     Forked,
     Gathered,
-    Grant,
     Judged,
     Landing,
     Note,
-    Observation,
     Planned,
     Rewound,
     Ruling,
@@ -37,15 +39,12 @@ from clew.core.events import (
     Started,
     Stop,
     Suspended,
-    Text,
     Thought,
-    Trust,
-    Usage,
     Woken,
-    encode,
-    text_parts,
 )
+from clew.core.specs import AgentSpec
 from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
+from clew.core.values import encode
 from clew.support.errors import StoreError
 from clew.support.html import html_table
 from clew.support.json_values import text_or_json
@@ -351,7 +350,7 @@ class Trajectory:
 
     def _start(self, event: Started) -> None:
         """A new run; effects of earlier runs for its task are told as those of a fork's parent."""
-        self.spec, self.visible_goal = event.spec, (goal := event.goal)
+        self.spec, self.visible_goal = event.spec, (goal := text_of(event.question))
         self.grant, self.trust = event.grant, event.trust
         read = any(tool.foreign for tool in event.spec.tools.values())  # before all else
         self.untainted = event.trust == "trusted" and not read

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from typing_extensions import TypeVar
 
-from clew.core.events import Verdict
-from clew.core.interfaces import Answering, Check, Guard
+from clew.core.judging import Answering, Check, Guard
 from clew.core.trajectory import Call, Trajectory
+from clew.core.verdicts import Verdict
 from clew.deps.parameters import context_parameter
 from clew.deps.run_context import RunContext, part_context
 from clew.support.parts import stable_name

@@ -8,9 +8,10 @@ from typing import Any, Final, Generic, NamedTuple
 
 from typing_extensions import TypeVar
 
-from clew.core.events import Json
-from clew.core.interfaces import CALL, Left
+from clew.core.bounds import Left
+from clew.core.call_context import CALL
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.deps.run_identity import MakeDeps
 from clew.support.errors import ConfigError, ToolError
 

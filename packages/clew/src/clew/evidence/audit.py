@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from clew.citations import Citation, Reference
-from clew.core.events import Json
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.evidence.amounts import Quantity
 from clew.evidence.attribution import displaced
 from clew.evidence.claims import Claim, claims

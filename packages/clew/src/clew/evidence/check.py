@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, TypeAlias, TypeVar
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Model, Part, Prompt
+from clew.core.models import Model
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.evidence.audit import THRESHOLD, Audit, Audited, Citing, Scope, audit
 from clew.evidence.support import Record
 from clew.support.errors import ConfigError

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.json_values import builtins_of
 from clew.support.lazy_regex import Lazy
 

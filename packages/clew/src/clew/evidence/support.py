@@ -8,8 +8,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Evidence, Json, Note, Observation
+from clew.core.codes import FINISH
+from clew.core.contents import Evidence, Observation
+from clew.core.events import Note
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.evidence.amounts import Quantity
 from clew.evidence.attribution import restated
 from clew.evidence.derived import Derived, derived, speaks_of_a_result, within

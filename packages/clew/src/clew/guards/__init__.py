@@ -1,7 +1,8 @@
 """Guards: may this call happen? And what of the links in an answer may be shown?"""
 
-from clew.core.events import Gathered, Origin, Planned
-from clew.core.interfaces import Labels
+from clew.core.events import Gathered, Planned
+from clew.core.tools import Labels
+from clew.core.verdicts import Origin
 from clew.guards.caps import AlreadyDone
 from clew.guards.limits import RESEARCH
 from clew.guards.links import NoOutsideLinks

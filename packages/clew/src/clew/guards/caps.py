@@ -6,20 +6,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from clew.core.events import (
-    ACTING,
-    FINISH,
-    Action,
-    Attempt,
-    Gathered,
-    Observation,
-    Suspended,
-    Thought,
-    Verdict,
-)
-from clew.core.interfaces import ToolSpec
+from clew.core.actions import Action
+from clew.core.codes import ACTING, FINISH
+from clew.core.contents import Observation
+from clew.core.events import Attempt, Gathered, Suspended, Thought
 from clew.core.received import is_certain, repetitions
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Totals, Trajectory
+from clew.core.verdicts import Verdict
 
 
 class Caps(msgspec.Struct, frozen=True):

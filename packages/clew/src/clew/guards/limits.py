@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from clew.core.budget import AXES, AtMost
-from clew.core.events import Grant
-from clew.core.interfaces import Guard
+from clew.core.contents import Grant
+from clew.core.judging import Guard
 from clew.guards.caps import Caps
 from clew.guards.no_progress import EARLY, NoProgress
 from clew.support.errors import ConfigError

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from clew.core.events import Note, encode
+from clew.core.events import Note
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.support.lazy_regex import Lazy
 from clew.support.settings import check_fields
 

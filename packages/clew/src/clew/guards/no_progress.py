@@ -18,9 +18,12 @@ from typing import ClassVar, Final, cast
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, FINISH, UNMADE, Code, Json, Observation, Verdict
-from clew.core.interfaces import Tripped
+from clew.core.bounds import Tripped
+from clew.core.codes import EFFECTFUL, FINISH, UNMADE, Code
+from clew.core.contents import Observation
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
 from clew.support.errors import ConfigError

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, cast
 
-from clew.core.events import Json, Note
+from clew.core.events import Note
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.guards.links import ended
 from clew.support.lazy_regex import Lazy
 

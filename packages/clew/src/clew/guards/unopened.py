@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, cast
 
-from clew.core.events import EFFECTFUL, FINISH, Observation, encode
+from clew.core.codes import EFFECTFUL, FINISH
+from clew.core.contents import Observation
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import encode
 
 MAX_LISTED: Final = 5
 """So many names are given."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from clew.core.events import Trust
+from clew.core.codes import Trust
 
 Kind: TypeAlias = Literal["fact", "preference"]
 """What is the case, or how somebody wants things done."""

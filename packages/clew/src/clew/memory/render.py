@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.context.chat_tokens import without_chat_tokens
-from clew.core.events import Note, Trust, text_parts
+from clew.core.codes import Trust
+from clew.core.contents import text_parts
+from clew.core.events import Note
 from clew.memory.interface import Memory
 
 HEAD: Final = (

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from clew.core.events import Trust
+from clew.core.codes import Trust
 from clew.memory.interface import Kind, Memory, MemorySource
 from clew.memory.similarity import key
 from clew.memory.tokens import RUN_BITS, indexed

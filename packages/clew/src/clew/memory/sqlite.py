@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from clew.core.events import Trust
+from clew.core.codes import Trust
 from clew.memory import rows
 from clew.memory.embeddings import fused, telling, vectors
 from clew.memory.interface import Kind, Memory, MemorySource, Tombstone

@@ -4,9 +4,13 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from clew.core.events import Json, Observation, Thought, Trust
-from clew.core.interfaces import CALL, Labels, Parameters, Tool
+from clew.core.call_context import CALL
+from clew.core.codes import Trust
+from clew.core.contents import Observation
+from clew.core.events import Thought
+from clew.core.tools import Labels, Parameters, Tool
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.memory.interface import Memories, MemorySource
 from clew.memory.render import rendered
 from clew.memory.rows import MAX_CHARS

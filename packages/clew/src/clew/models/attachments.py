@@ -5,8 +5,8 @@ from collections.abc import Collection
 from typing import Final
 
 from clew.core.attachments import file_in_words, kind_in_words
-from clew.core.events import Attachment, Audio, File, Image
-from clew.core.interfaces import Part
+from clew.core.contents import Attachment, Audio, File, Image
+from clew.core.prompts import Part
 
 NOTHING: Final = frozenset[str]()
 

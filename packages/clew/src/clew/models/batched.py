@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from clew.core.interfaces import Model
+from clew.core.models import Model
 from clew.support.errors import ConfigError
 
 

@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.interfaces import Prompt
+from clew.core.prompts import Prompt
+from clew.core.values import Json
 from clew.models.tool_schema import LEVELS
 
 

@@ -7,8 +7,10 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import run_with_deadline
-from clew.core.events import Reply, encode
-from clew.core.interfaces import Model, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import Model, OnText
+from clew.core.prompts import Prompt
+from clew.core.values import encode
 from clew.models.reply_size import within_size
 from clew.models.undercount import size_of, with_size
 from clew.models.usage import estimate, possible

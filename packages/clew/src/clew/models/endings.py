@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from clew.core.events import Finish
+from clew.core.codes import Finish
 
 NO_WORD: Final = "null"
 """What is quoted where a provider has to say how a reply ended, and does not."""

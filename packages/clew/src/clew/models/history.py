@@ -21,8 +21,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from clew.core.events import Attachment
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Attachment
+from clew.core.prompts import Part, Prompt
 from clew.models.tool_schema import LEVELS
 
 WORDS: Final[Mapping[str, str]] = {

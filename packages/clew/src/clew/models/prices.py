@@ -15,7 +15,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Rates, Reply, Usage
+from clew.core.contents import Reply, Usage
+from clew.core.specs import Rates
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import did_you_mean, nearest
 from clew.support.settings import check_fields

@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import TOO_LONG, RawCall, Reply
+from clew.core.codes import TOO_LONG
+from clew.core.contents import RawCall, Reply
 from clew.core.redaction import redact
 
 REPLY_BYTES: Final = 10_000_000

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 import msgspec
 
-from clew.core.interfaces import Model
+from clew.core.models import Model
 from clew.models.prices import listed
 from clew.models.provider import Provider
 from clew.support.addresses import hidden

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 
-from clew.core.events import Json
-from clew.core.interfaces import Model
+from clew.core.models import Model
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.support.model_settings import ModelSettings, refuse_settings
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.models.tool_schema import LEVELS, reduced
 
 BOXES: Final = 64

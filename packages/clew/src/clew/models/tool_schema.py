@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json, encode
 
 _HELD_TO: Final = frozenset({"pattern", "format", "patternProperties", "propertyNames"})
 """Keywords with regular expressions, whose dialects differ, and names of formats."""

@@ -17,8 +17,10 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import RawCall, Reply, Undercounted, Usage, encode
-from clew.core.interfaces import Part, Prompt, ToolSpec
+from clew.core.contents import RawCall, Reply, Undercounted, Usage
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import ToolSpec
+from clew.core.values import encode
 from clew.models.usage import BYTES
 
 MIN_TOKENS: Final = 500

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import RawCall, Usage
+from clew.core.contents import RawCall, Usage
 
 BYTES: Final = 4
 """Bytes that are counted as one token."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.models.prices import Price
 from clew.models.resolve import host_and_port
 from clew.support.addresses import hidden, proxy_problem

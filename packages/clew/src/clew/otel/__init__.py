@@ -19,31 +19,29 @@ except ModuleNotFoundError as missing:
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
+from clew.core.actions import Action
+from clew.core.codes import FINISH
+from clew.core.contents import Observation, Usage
+from clew.core.entries import Entry
 from clew.core.events import (
-    FINISH,
-    Action,
-    AgentSpec,
     AnyEvent,
     Attempt,
     Changed,
-    Entry,
     Forked,
     Gathered,
-    Json,
     Judged,
     Note,
-    Observation,
     Ruling,
     Settled,
     Started,
     Stop,
     Suspended,
     Thought,
-    Usage,
     Woken,
-    encode,
 )
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.models.prices import unprefixed
 
 __all__ = ["Spans", "export"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from clew.core.events import Attempt, Observation
-from clew.core.interfaces import Line
+from clew.core.contents import Observation
+from clew.core.events import Attempt
 from clew.core.journal import wall_clock
+from clew.core.stores import Line
 from clew.retention.archive_format import (
     VERSION,
     Archive,

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.core.interfaces import Base, Line
+from clew.core.stores import Base, Line
 from clew.support.errors import StoreError
 from clew.support.run_ids import wrong_id
 

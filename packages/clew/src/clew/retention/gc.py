@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 
-from clew.core.events import Status
-from clew.core.interfaces import Store
+from clew.core.codes import Status
 from clew.core.journal import Clock, foreign_entries, wall_clock
+from clew.core.stores import Store
 from clew.retention.integrity import blobs_of, events
 from clew.retention.listing import ListedRun, OnRun, Remark, RunState, bases, families, known
 from clew.stores import Where, store_at

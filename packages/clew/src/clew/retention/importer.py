@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from clew.core.interfaces import Append, Line, Store
+from clew.core.stores import Append, Line, Store
 from clew.retention.archive_format import LastLine, Section, read_archive
 from clew.retention.integrity import EntryError, blobs_of, event_of, is_blob
 from clew.retention.listing import Remark

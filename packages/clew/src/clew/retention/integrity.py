@@ -3,18 +3,10 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 
-from clew.core.events import (
-    AnyEvent,
-    Changed,
-    Forked,
-    Note,
-    Observation,
-    Started,
-    Suspended,
-    Thought,
-)
-from clew.core.interfaces import Line
+from clew.core.contents import Observation
+from clew.core.events import AnyEvent, Changed, Forked, Note, Started, Suspended, Thought
 from clew.core.journal import chain, known_event
+from clew.core.stores import Line
 from clew.support.errors import StoreError, StoreNewerError
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from clew.core.events import SCHEMA, Status
-from clew.core.interfaces import Base, Line, RunInfo, Store
+from clew.core.codes import Status
+from clew.core.events import SCHEMA
+from clew.core.stores import Base, Line, RunInfo, Store
 from clew.stores.interface import Recovers
 from clew.stores.listing import summary
 from clew.support.errors import ConfigError

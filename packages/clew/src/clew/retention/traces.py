@@ -15,8 +15,11 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import AnyEvent, Entry, Gathered, Json, Observation, Stop, Suspended, Thought
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import AnyEvent, Gathered, Stop, Suspended, Thought
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.support.errors import StoreError
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import AnyEvent, Attempt, Observation
+from clew.core.contents import Observation
+from clew.core.events import AnyEvent, Attempt
 from clew.retention.archive_format import one_line
 from clew.retention.integrity import EntryError, blobs_of, events, is_blob
 from clew.retention.listing import ListedRun, OnRun, Remark, RunListing, RunSource, bases, listed

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from clew.core.events import Verdict
+from clew.core.verdicts import Verdict
 from clew.screens.combinations import ATTACKS, COMBINATIONS, LEXICON
 from clew.screens.deobfuscation import TextForm, decoded_views
 from clew.screens.mentions import PhraseContext, mentioned, silent

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.address import has_password, is_address, scheme_of, without_password
 from clew.stores.interface import Deletes, Locks, Notifies, Owns, Pages, Recovers
 from clew.stores.refusals import failed

@@ -1,4 +1,4 @@
-"""What a store may offer beside `clew.core.interfaces.Store`: whoever needs it asks for it.
+"""What a store may offer beside `clew.core.stores.Store`: whoever needs it asks for it.
 
 Nothing here is to be inherited: a store can do what it has the methods of.
 """
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, runtime_checkable
 
-from clew.core.interfaces import Line, RunInfo, Store
+from clew.core.stores import Line, RunInfo, Store
 from clew.stores.labels import Selection
 from clew.support.structural import Structural
 

@@ -10,9 +10,10 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Entry, Started, Stop, decode
-from clew.core.interfaces import Append, RunInfo, Store
+from clew.core.entries import Entry, decode
+from clew.core.events import Started, Stop
 from clew.core.journal import stored
+from clew.core.stores import Append, RunInfo, Store
 from clew.stores.interface import Selects
 from clew.stores.labels import Selection, digests_of
 from clew.stores.pages import read_page

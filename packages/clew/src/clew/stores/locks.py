@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import anyio
 import msgspec
 
-from clew.core.interfaces import RunInfo, Store
+from clew.core.stores import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.refusals import being_worked_on
@@ -73,7 +73,7 @@ def shared(store: Store) -> SharedStore:
     if not isinstance(store, Locks):
         message = (
             "workers cannot share this store: use SQLite or PostgreSQL, "
-            "or give yours the methods of clew.core.interfaces.Claims"
+            "or give yours the methods of clew.stores.Locks"
         )
         raise ConfigError(message)
     return store

@@ -5,7 +5,7 @@ from typing import Self
 
 import msgspec
 
-from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.core.stores import Append, Base, Line, RunInfo
 from clew.stores.labels import Selection, digests_of
 from clew.stores.listing import is_selected, matching, page, stops
 from clew.stores.refusals import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from clew.core.interfaces import Line, Store
+from clew.core.stores import Line, Store
 from clew.stores.interface import Pages
 from clew.stores.user_store import unguarded
 

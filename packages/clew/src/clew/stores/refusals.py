@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Final
 
-from clew.core.interfaces import Append, Base
+from clew.core.stores import Append, Base
 from clew.support.errors import (
     FencedError,
     RunExistsError,

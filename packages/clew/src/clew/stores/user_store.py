@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import anyio
 import msgspec
 
-from clew.core.interfaces import Line, RunInfo, Store
+from clew.core.stores import Line, RunInfo, Store
 from clew.stores.interface import Placed
 from clew.support.errors import ClewError
 from clew.support.parts import broken, wrong
@@ -26,7 +26,7 @@ _GIVES: Final[Mapping[str, tuple[Any, str]]] = {
     ),
     "ids": (list[str], "a list of texts"),
 }
-"""What the methods of stores give (`clew.core.interfaces`); a store has those of what it can do."""
+"""What the methods of stores give (`clew.core.stores`); a store has those of what it can do."""
 
 
 def guarded(store: Store) -> Store:

@@ -14,9 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json, Rates, Reply, encode
-from clew.core.interfaces import Model, ModelInfo, OnText, Part, Prompt
+from clew.core.contents import Reply
+from clew.core.models import Model, ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
 from clew.core.redaction import redact
+from clew.core.specs import Rates
+from clew.core.values import Json, encode
 from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, ModelError
 from clew.support.model_settings import NOTHING_SET, ModelSettings, refuse_settings

@@ -17,23 +17,17 @@ from msgspec.structs import replace
 from typing_extensions import TypeForm
 
 from clew.codecs import by_name, native, prompt_texts
+from clew.core.actions import Action
 from clew.core.codec import PromptSpec
-from clew.core.events import (
-    FINISH,
-    OUTCOME,
-    Action,
-    AnswerOutcome,
-    Fingerprints,
-    Json,
-    Rates,
-    RawCall,
-    Reply,
-    Thought,
-    Usage,
-    encode,
-)
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Tool
+from clew.core.codes import FINISH, OUTCOME, AnswerOutcome
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.events import Fingerprints, Thought
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.specs import Rates
+from clew.core.tools import Tool
 from clew.core.trajectory import Call, Step, Trajectory
+from clew.core.values import Json, encode
 from clew.support.errors import ModelError
 from clew.support.live import tell_arguments
 from clew.support.model_settings import NOTHING_SET, ModelSettings

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from clew.core.events import Json, encode
+from clew.core.values import Json, encode
 
 _SIGN: Final = b"Which of these tools does the request below call for, and how often"
 """How `clew.agent.planning` begins to ask; tests hold the two together."""

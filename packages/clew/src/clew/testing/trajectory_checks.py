@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clew.core.events import EFFECTFUL, FINISH
+from clew.core.codes import EFFECTFUL, FINISH
 from clew.core.trajectory import Call, Trajectory
 from clew.testing.trajectory_text import call_text, trajectory_text, written
 

@@ -1,7 +1,7 @@
 """A trajectory in a few lines, as the messages of failed tests show it."""
 
-from clew.core.events import Json, encode
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json, encode
 from clew.support.short_text import one_line
 
 _CHARS = 160

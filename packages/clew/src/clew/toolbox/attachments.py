@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from typing import Final, cast
 
-from clew.core.events import Audio, File, Image
+from clew.core.contents import Audio, File, Image
 from clew.support.errors import ConfigError
 from clew.support.media_types import MAX_BYTES, check_size, kinds_of
 from clew.support.parts import short_repr

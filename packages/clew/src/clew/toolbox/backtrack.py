@@ -3,8 +3,9 @@
 from typing import Final
 
 from clew.context.rewind import BACKTRACK, MODEL, VERSION
-from clew.core.events import Json
-from clew.core.interfaces import CALL, Tool
+from clew.core.call_context import CALL
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
 
 LESSON_CHARS: Final = 500

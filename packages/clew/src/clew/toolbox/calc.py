@@ -12,8 +12,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.support.errors import ToolError
 from clew.toolbox import real_numbers as real
 from clew.toolbox.real_numbers import MAX_DIGITS, Number

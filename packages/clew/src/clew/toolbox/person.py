@@ -7,9 +7,11 @@ The tool never waits. A guard holds the call like any other that needs a ruling,
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json, Ruling, Verdict
-from clew.core.interfaces import Tool
+from clew.core.events import Ruling
+from clew.core.tools import Tool
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.support.errors import ToolError
 from clew.support.settings import check_fields
 from clew.tools.schema import checked

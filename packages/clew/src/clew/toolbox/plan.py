@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.errors import ToolError
 
 MAX_CHARACTERS: Final = 1_000

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from clew.core.events import Json
-from clew.core.interfaces import AnyTool, Tool
+from clew.core.tools import AnyTool, Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.toolbox.plan import plan
 from clew.tools.dependent import DependentTool

@@ -4,7 +4,7 @@
 """
 
 from clew.concurrency.threads import threads_at_work
-from clew.core.interfaces import Attempts, External
+from clew.core.tools import Attempts, External
 from clew.support.resources import close_resource, hold_open, resources
 from clew.tools.dependent import DependentTool
 from clew.tools.external import external

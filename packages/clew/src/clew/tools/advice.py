@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from clew.core.codec import PromptSpec
-from clew.core.events import Json, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.support.nearest_name import did_you_mean
 from clew.support.schema_likeness import example_like, with_fields_of
 from clew.tools.schema import right_form as form_of

@@ -10,8 +10,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.events import FINISH, Effect, Json, Trust, encode
-from clew.core.interfaces import NO_LABELS, Attempts, Labels, Parameters, Tool
+from clew.core.codes import FINISH, Effect, Trust
+from clew.core.tools import NO_LABELS, Attempts, Labels, Parameters, Tool
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 from clew.support.schema_parts import keywords
 from clew.tools.schema import checked

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
-from clew.core.interfaces import AnyTool, Tool
+from clew.core.tools import AnyTool, Tool
 
 __all__ = ["DependentTool"]
 

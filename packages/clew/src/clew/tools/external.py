@@ -2,8 +2,9 @@
 
 from typing import Any, Final, TypedDict, Unpack
 
-from clew.core.events import Effect, Json, Trust
-from clew.core.interfaces import Approve, External, Labels, Parameters, Tool
+from clew.core.codes import Effect, Trust
+from clew.core.tools import Approve, External, Labels, Parameters, Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.support.settings import check_options
 from clew.tools.schema import checked

@@ -10,21 +10,17 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import stoppable
+from clew.core.actions import Action
 from clew.core.attachments import has_attachments, taken_out
-from clew.core.events import EFFECTFUL, Action, Effect, Json, Observation, Verdict
-from clew.core.interfaces import (
-    CALL,
-    AnyTool,
-    Approve,
-    Attempts,
-    FallbackTool,
-    Guard,
-    Parameters,
-    Tool,
-    ToolSpec,
-)
+from clew.core.call_context import CALL
+from clew.core.codes import EFFECTFUL, Effect
+from clew.core.contents import Observation
+from clew.core.judging import Guard
 from clew.core.received import renamed
+from clew.core.tools import AnyTool, Approve, Attempts, FallbackTool, Parameters, Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.deps.parameters import rule_takes_context
 from clew.deps.parts import guard_with_context
 from clew.deps.run_context import RunContext

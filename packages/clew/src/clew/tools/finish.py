@@ -5,8 +5,9 @@ from typing import Any, Final, cast, get_args
 
 from msgspec.json import decode as decode_json
 
-from clew.core.events import EFFECTFUL, FINISH, OUTCOME, Effect, Json, encode
-from clew.core.interfaces import Parameters, Tool
+from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, Effect
+from clew.core.tools import Parameters, Tool
+from clew.core.values import Json, encode
 from clew.support.default_fields import with_defaults
 from clew.support.instance_defaults import set_defaults
 from clew.support.json_values import plain

@@ -9,8 +9,12 @@ from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, overload
 import typing_extensions
 
 from clew.concurrency.tasks import Threaded
-from clew.core.events import Effect, Json, Observation, Trust, Verdict
-from clew.core.interfaces import CALL, Approve, Attempts, External, Labels, Parameters, Retry, Tool
+from clew.core.call_context import CALL
+from clew.core.codes import Effect, Trust
+from clew.core.contents import Observation
+from clew.core.tools import Approve, Attempts, External, Labels, Parameters, Retry, Tool
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.support.error_text import described
 from clew.support.errors import ConfigError
 from clew.support.parts import text_of

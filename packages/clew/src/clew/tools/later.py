@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from clew.core.events import Verdict
+from clew.core.verdicts import Verdict
 from clew.support.errors import ConfigError
 
 __all__ = ["later"]

@@ -12,9 +12,11 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from clew.core.actions import Action
 from clew.core.codec import Parsed, PromptSpec
-from clew.core.events import Action, Json, Reply
-from clew.core.interfaces import Parameters
+from clew.core.contents import Reply
+from clew.core.tools import Parameters
+from clew.core.values import Json
 from clew.tools.schema import problems
 
 _Path: TypeAlias = tuple[str | int, ...]

@@ -9,8 +9,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import inspect
 
-from clew.core.events import Json
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import Json
 from clew.support.json_values import plain
 from clew.tools.typed_json import changed
 

@@ -17,8 +17,10 @@ from typing import Any, Final, Literal, Unpack, overload
 
 import msgspec
 
-from clew.core.events import EFFECTFUL, Code, Effect, Json, Observation, Outcome, encode
-from clew.core.interfaces import Tool
+from clew.core.codes import EFFECTFUL, Code, Effect, Outcome
+from clew.core.contents import Observation
+from clew.core.tools import Tool
+from clew.core.values import Json, encode
 from clew.deps.run_context import call_context
 from clew.support.errors import ConfigError, ToolError
 from clew.support.settings import check_options

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 import anyio
 import msgspec
 
-from clew.core.events import Observation, encode
+from clew.core.contents import Observation
+from clew.core.values import encode
 from clew.deps.run_context import RunContext
 from clew.support.error_text import described, message_of
 from clew.support.errors import ConfigError, ToolError

@@ -6,8 +6,8 @@ pydantic reads an object for one as well as a list, and its schema has the list 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from clew.core.events import Json
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import Json
 from clew.support.schema_parts import keywords
 from clew.tools.named_tuples import as_object
 from clew.tools.pydantic_types import is_named_tuple

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Final, Union, cast
 
 import msgspec
 
-from clew.core.events import Json
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.support.extras import install, installed
 from clew.support.pydantic_classes import type_adapter

@@ -10,10 +10,13 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from clew.core.attachments import readable_text
+from clew.core.call_context import CALL
 from clew.core.codec import Codec, Describes
-from clew.core.events import FINISH, Json, Observation, Trust
-from clew.core.interfaces import CALL, Tool, ToolSpec
+from clew.core.codes import FINISH, Trust
+from clew.core.contents import Observation
+from clew.core.tools import Tool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.support.errors import ToolError
 from clew.support.text_folding import caseless
 from clew.tools.search_words import grams, terms

@@ -15,17 +15,8 @@ from typing import Final, TypeAlias, TypeVar, cast
 import jsonschema_rs
 import msgspec
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import (
-    NO_LABELS,
-    Attempts,
-    External,
-    Labels,
-    Parameters,
-    Retry,
-    Tool,
-    ToolSpec,
-)
+from clew.core.tools import NO_LABELS, Attempts, External, Labels, Parameters, Retry, Tool, ToolSpec
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 from clew.support.linear_patterns import LINEAR
 from clew.support.nearest_name import did_you_mean

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.events import Json, encode
+from clew.core.values import Json, encode
 from clew.support.schema_parts import at, keywords
 from clew.tools.schema import subschemas
 

@@ -9,8 +9,8 @@ from typing import Final, cast
 
 import msgspec
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 from clew.support.linear_patterns import is_linear
 from clew.support.schema_parts import keywords

@@ -12,8 +12,11 @@ from typing import Annotated, Any, Final, Union
 import msgspec
 
 from clew.core.attachments import has_attachments
-from clew.core.events import Audio, File, Image, Json, Observation, Verdict, encode
-from clew.core.interfaces import CALL, Parameters
+from clew.core.call_context import CALL
+from clew.core.contents import Audio, File, Image, Observation
+from clew.core.tools import Parameters
+from clew.core.values import Json, encode
+from clew.core.verdicts import Verdict
 from clew.deps.parameters import ContextParameter, deps_kind
 from clew.deps.run_context import RunContext, call_context
 from clew.support.error_text import described

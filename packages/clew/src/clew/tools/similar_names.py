@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.support.nearest_name import fold
 
 MANY: Final = 15

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import inspect
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.tools.typed_json import changed
 
 _NO_SECONDS: Final = re.compile(

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import inspect
 
-from clew.core.events import Json
+from clew.core.values import Json
 
 Change: TypeAlias = Callable[[inspect.Type, Json], Json]
 """What a value of a type becomes before its parts are looked at."""

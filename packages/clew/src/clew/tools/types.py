@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters
+from clew.core.tools import Parameters
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 from clew.support.nearest_name import fold
 from clew.support.pydantic_classes import adapter_of

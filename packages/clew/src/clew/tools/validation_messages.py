@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from clew.core.events import Json, encode
+from clew.core.values import Json, encode
 from clew.support.nearest_name import did_you_mean
 from clew.support.schema_parts import at, keywords, target
 from clew.support.short_text import one_line

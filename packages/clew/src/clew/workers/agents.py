@@ -6,9 +6,10 @@ from typing import Any
 
 from clew.agent.agent import Agent
 from clew.agent.agent_of_run import agent_of_run, check_told_apart
-from clew.core.events import AgentSpec, Json
 from clew.core.spec_changes import changes, changes_to_accept
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.support.errors import ConfigError
 from clew.support.wings import AGENTS, require
 from clew.workers.config import WorkerConfig

@@ -6,8 +6,8 @@ on, and what a killed one had claimed is free at once.
 
 import anyio
 
-from clew.core.interfaces import RunInfo
 from clew.core.journal import load
+from clew.core.stores import RunInfo
 from clew.core.trajectory import Trajectory
 from clew.stores import store_at
 from clew.stores.locks import SharedStore, shared

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clew.agent.labels import load_of
-from clew.core.events import Status
-from clew.core.interfaces import RunInfo, Store
+from clew.core.codes import Status
 from clew.core.journal import load
+from clew.core.stores import RunInfo, Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
 from clew.stores.listing import summary

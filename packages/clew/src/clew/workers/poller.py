@@ -9,9 +9,10 @@ from typing import Final
 import anyio
 
 from clew.concurrency.tasks import one_error
-from clew.core.events import Stop, decode
-from clew.core.interfaces import Line, RunInfo
+from clew.core.entries import decode
+from clew.core.events import Stop
 from clew.core.journal import wall_clock
+from clew.core.stores import Line, RunInfo
 from clew.stores.interface import Notifies
 from clew.stores.locks import SharedStore, queue_of, release_quietly
 from clew.support.errors import ConfigError, StoreError

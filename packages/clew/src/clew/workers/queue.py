@@ -21,10 +21,11 @@ from clew.agent.queued_words import leave_words
 from clew.agent.request_words import REQUEST, check_same_words
 from clew.agent.runner import load_if_begun, start
 from clew.agent.sessions import check_session
-from clew.core.events import Json, Trust, encode
-from clew.core.interfaces import Store
+from clew.core.codes import Trust
 from clew.core.journal import Journal
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.stores import Where, store_at
 from clew.stores.locks import shared
 from clew.support.arguments import check_argument

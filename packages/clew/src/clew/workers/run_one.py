@@ -12,12 +12,15 @@ from clew.agent.agent import Agent
 from clew.agent.broken_runs import idle_openings, too_often
 from clew.agent.runner import leave, record_failure, take_up
 from clew.agent.streaming.work import working
-from clew.core.events import Entry, Json, Stop, Thought
-from clew.core.interfaces import Listener, Store
+from clew.core.entries import Entry
+from clew.core.events import Stop, Thought
 from clew.core.journal import Journal, load, wall_clock
+from clew.core.listeners import Listener
 from clew.core.loop import advance
 from clew.core.settling import due
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.stores.locks import SharedStore, release_quietly
 from clew.support.error_text import described, message_of
 from clew.support.errors import ClewError, ConfigError, FencedError, ModelError, StoreError

@@ -9,8 +9,8 @@ import anyio.abc
 
 from clew.agent.foreign import family, trust
 from clew.concurrency.tasks import one_error
-from clew.core.interfaces import RunInfo
 from clew.core.journal import load
+from clew.core.stores import RunInfo
 from clew.stores.listing import stops
 from clew.stores.locks import SharedStore, claim, fingerprint_of, release_quietly
 from clew.support.errors import StoreError

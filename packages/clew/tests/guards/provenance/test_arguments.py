@@ -6,8 +6,10 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, SqliteStore, Verdict, read, replay, resume, rule, run, run_sync
-from clew.core.events import Judged, Origin, encode
-from clew.core.interfaces import Labels
+from clew.core.events import Judged
+from clew.core.tools import Labels
+from clew.core.values import encode
+from clew.core.verdicts import Origin
 from clew.guards import Provenance
 from clew.guards.provenance import arguments
 from clew.retention import read_trace, trace

@@ -14,8 +14,8 @@ import pytest
 
 import clew
 from clew import Agent, MemoryStore, Trajectory, read, run
-from clew.core.events import Json
-from clew.core.interfaces import Tool
+from clew.core.tools import Tool
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, say
 from tests.guards.provenance.worlds import PAY, ROWS, SEND, bank, letters

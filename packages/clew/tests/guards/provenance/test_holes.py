@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, read, resume, rule, run
-from clew.core.events import Json
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, say
 from tests.guards.provenance.worlds import (

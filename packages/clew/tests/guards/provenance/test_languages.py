@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
 from clew.testing import Move, act
 from tests.guards.provenance.worlds import PAY, READ, SEND, letters, outcome, tool
 

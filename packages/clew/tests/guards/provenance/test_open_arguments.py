@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from clew.core.events import Json
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
 from clew.testing import act
 from tests.guards.provenance.worlds import (
     FETCH,

@@ -5,8 +5,11 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, delegate, read, resume, run
-from clew.core.events import File, Note, Origin, encode, text_parts
-from clew.core.interfaces import Labels
+from clew.core.contents import File, text_parts
+from clew.core.events import Note
+from clew.core.tools import Labels
+from clew.core.values import encode
+from clew.core.verdicts import Origin
 from clew.guards import Provenance
 from clew.guards.provenance import explain
 from clew.guards.provenance.addresses import addresses_in

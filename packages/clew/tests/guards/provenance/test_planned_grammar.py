@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from clew import Agent, MemoryStore, read, run
-from clew.core.events import Planned, Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.events import Planned
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.testing import ScriptedModel, act, say
 from tests.codecs.gbnf import sampler
 from tests.guards.provenance.worlds import PAY, READ, SEND, letters, tool

@@ -3,7 +3,7 @@
 import pytest
 
 from clew import Agent, MemoryStore, Trajectory, read, run
-from clew.core.events import RawCall, Reply
+from clew.core.contents import RawCall, Reply
 from clew.guards import Provenance
 from clew.models.openai.chat import openai_chat
 from clew.testing import Move, ScriptedModel, act, acts, asks_for_plan, recorded, say, written_plan

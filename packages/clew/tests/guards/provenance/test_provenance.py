@@ -20,8 +20,10 @@ from clew import (
     run,
 )
 from clew import tool as tool_of
-from clew.core.events import Json, Planned, Verdict
-from clew.core.interfaces import Labels, Tool
+from clew.core.events import Planned
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.guards import Provenance
 from clew.guards.provenance import Level
 from clew.testing import Move, ScriptedModel, act, acts, say

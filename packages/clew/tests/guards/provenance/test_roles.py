@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, resume, run
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
 from clew.testing import Move, ScriptedModel, act, say
 from tests.guards.provenance.worlds import PAY, READ, SEND, TEXT, letters, outcome, tool
 

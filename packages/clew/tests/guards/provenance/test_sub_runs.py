@@ -6,8 +6,9 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, Trajectory, delegate, fork, read, replay, resume, rule, run
-from clew.core.events import Json, Planned
-from clew.core.interfaces import AgentTool, Labels, Tool
+from clew.core.events import Planned
+from clew.core.tools import AgentTool, Labels, Tool
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, acts, say
 

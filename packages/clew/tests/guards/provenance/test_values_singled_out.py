@@ -4,8 +4,9 @@ from typing import Any, Final
 
 import pytest
 
-from clew.core.events import Json, PlannedCall
-from clew.core.interfaces import Labels, Tool
+from clew.core.actions import PlannedCall
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
 from clew.guards.provenance.cards import kind_of, rivals_in
 from clew.guards.provenance.numbers import Numbers
 from clew.guards.provenance.plans import fitting

@@ -6,9 +6,12 @@ from typing import Any, Final
 import pytest
 
 from clew import Agent, MemoryStore, Trajectory, Verdict, read, replay, resume, run
-from clew.core.events import Json, Judged, Origin
-from clew.core.interfaces import Append, Labels, Tool
+from clew.core.events import Judged
+from clew.core.stores import Append
+from clew.core.tools import Labels, Tool
 from clew.core.trajectory import Call
+from clew.core.values import Json
+from clew.core.verdicts import Origin
 from clew.guards import Explanation, Provenance, describe_origin, explain
 from clew.testing import ScriptedModel, act, say
 from tests.guards.provenance.worlds import READ, letters, tool

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clew import Agent, MemoryStore, Result, Trajectory, read, run
-from clew.core.events import Json
-from clew.core.interfaces import Labels, Tool
+from clew.core.tools import Labels, Tool
+from clew.core.values import Json
 from clew.guards import Provenance
 from clew.testing import Move, ScriptedModel, act, say
 

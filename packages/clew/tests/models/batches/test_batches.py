@@ -24,7 +24,7 @@ from clew import (
     run,
 )
 from clew.core.events import Charged, Thought
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.interfaces import Model, Part, Prompt
 from clew.models import Price, resolve
 from clew.models.batches import Batched

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from clew import ConfigError, MemoryStore, ModelError, batch
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.models import resolve
 from clew.models.batches.anthropic import AnthropicBatches
 from clew.models.batches.http import BatchHttp

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
 from clew.agent.streaming.items import LiveItem, Token, Withdrawn
-from clew.core.events import Json
+from clew.core.values import Json
 
 _ANSWER: Final = "answer"
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from clew.agent.streaming.items import Nested
-from clew.core.events import Attempt, Entry, Observation, Started, Stop
-from clew.core.interfaces import Store
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Started, Stop
 from clew.core.journal import stored
+from clew.core.stores import Store
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.parts import short_repr
 

@@ -20,20 +20,16 @@ from clew.agent.streaming.items import (
     Withdrawn,
 )
 from clew.context.prompt_spec import recorded_prompt_spec
-from clew.core.events import (
-    FINISH,
-    AgentSpec,
-    Attempt,
-    Entry,
-    Json,
-    Judged,
-    Observation,
-    Stop,
-)
-from clew.core.interfaces import Store
+from clew.core.codes import FINISH
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Judged, Stop
 from clew.core.journal import load
 from clew.core.pending import PendingApproval, pending_in
+from clew.core.specs import AgentSpec
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.stores import Where, store_at
 from clew.support.errors import ConfigError
 

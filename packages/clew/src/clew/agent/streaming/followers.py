@@ -20,8 +20,8 @@ from clew.agent.streaming.items import (
     Withdrawn,
 )
 from clew.agent.streaming.signal import Signal
-from clew.core.events import Entry
-from clew.core.interfaces import Listener, Progress
+from clew.core.entries import Entry
+from clew.core.listeners import Listener, Progress
 
 LOG: Final = logging.getLogger("clew")
 

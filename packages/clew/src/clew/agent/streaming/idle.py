@@ -1,9 +1,9 @@
 """Whether nobody works on a run that is open, as the store's claims say it."""
 
 from clew.agent.streaming.items import Idle
-from clew.core.interfaces import Store
 from clew.core.journal import load
 from clew.core.pending import ancestors
+from clew.core.stores import Store
 from clew.stores.interface import Locks
 from clew.stores.locks import is_free, queue_of
 

@@ -5,7 +5,8 @@ from typing import Generic, Literal, TypeAlias
 
 from typing_extensions import TypeVar
 
-from clew.core.events import Entry, Json
+from clew.core.entries import Entry
+from clew.core.values import Json
 
 T_co = TypeVar("T_co", covariant=True, default=Json)
 

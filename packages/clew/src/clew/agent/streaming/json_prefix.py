@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json
+from clew.core.values import Json
 
 Path: TypeAlias = tuple[str, ...]
 

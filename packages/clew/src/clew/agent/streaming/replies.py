@@ -22,7 +22,10 @@ from clew.agent.streaming.reply_so_far import ReplySoFar
 from clew.agent.streaming.text_prefix import TextPrefix
 from clew.codecs.schema_references import resolved
 from clew.codecs.written_values import ReadPiece, ReadsValues, ValuePiece
-from clew.core.events import FINISH, Action, Json, Thought
+from clew.core.actions import Action
+from clew.core.codes import FINISH
+from clew.core.events import Thought
+from clew.core.values import Json
 
 Show = Callable[[LiveItem], None]
 

@@ -16,8 +16,8 @@ from clew.agent.agent import Agent
 from clew.agent.agent_of_run import agent_of_run, check_told_apart
 from clew.agent.streaming.start import start
 from clew.agent.streaming.tasks import RunTask, task_of, tasks_here
-from clew.core.interfaces import Store
 from clew.core.journal import load
+from clew.core.stores import Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
 from clew.stores.locks import queue_of

@@ -19,9 +19,9 @@ from clew.agent.streaming.followers import Key
 from clew.agent.streaming.items import StreamItem
 from clew.agent.streaming.stream import Stream
 from clew.agent.streaming.tasks import Begun, RunTask, task_of
-from clew.core.events import Json
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.stores import Where, store_at
 from clew.stores.refusals import unknown_run
 from clew.stores.turns import is_taken

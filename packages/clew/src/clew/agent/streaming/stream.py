@@ -31,9 +31,10 @@ from clew.agent.streaming.items import (
 )
 from clew.agent.streaming.tasks import RunTask, task_of
 from clew.agent.streaming.work import Work, follow_work, work_on
-from clew.core.events import Entry, encode
-from clew.core.interfaces import Store
+from clew.core.entries import Entry
 from clew.core.journal import load
+from clew.core.stores import Store
+from clew.core.values import encode
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
 from clew.stores.user_store import location_of

@@ -21,7 +21,7 @@ from clew.agent.streaming.followers import FOLLOWERS, Hearing, Key, remove
 from clew.agent.streaming.signal import Signal
 from clew.agent.streaming.work import follow_work
 from clew.concurrency.tasks import OwnTask
-from clew.core.interfaces import Listener
+from clew.core.listeners import Listener
 from clew.core.redaction import redact
 from clew.core.spec_changes import changes_to_accept
 from clew.stores import Where, store_at

@@ -14,9 +14,11 @@ import msgspec
 from clew.agent.streaming.followers import FOLLOWERS, Follower, Key, add
 from clew.agent.streaming.items import Calling, CallProgress, LiveItem, Retrying
 from clew.agent.streaming.replies import ReplyReader
-from clew.core.events import Charged, Entry, Json, Stop, Thought
-from clew.core.interfaces import Listener, Progress
+from clew.core.entries import Entry
+from clew.core.events import Charged, Stop, Thought
 from clew.core.journal import Journal
+from clew.core.listeners import Listener, Progress
+from clew.core.values import Json
 from clew.deps.run_context import RUNNING, Running
 from clew.stores.user_store import location_of
 from clew.support.live import LIVE, Live

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.clauses import clauses
 from clew.guards.provenance.records import NAMES, Record
 from clew.guards.provenance.values import leaves, stands_in

@@ -11,8 +11,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.core.events import Json, Origin, OriginKind
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Origin, OriginKind
 from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, OPEN_TIME, PLAN, Judgement
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.records import Record
 from clew.guards.provenance.values import is_key, leaves
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, cast
 
-from clew.core.events import Json
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
+from clew.core.values import Json
 from clew.guards.provenance.values import stands_in_any
 
 _OFFERING: Final = frozenset(

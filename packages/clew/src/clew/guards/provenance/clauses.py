@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.values import has_digit, is_number, numbers_in, stands_in
 
 _BETWEEN: Final = re.compile(r"[,;.!?](?=\s|$)|\n|\s(?:and|then)\s")

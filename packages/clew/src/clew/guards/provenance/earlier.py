@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.cards import kind_of
 from clew.guards.provenance.clauses import has_like, has_value
 from clew.guards.provenance.origins import Origins

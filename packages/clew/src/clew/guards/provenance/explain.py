@@ -8,8 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import Json, Judged, Note, Observation, Origin, Planned, PlannedCall, Started
+from clew.core.actions import PlannedCall
+from clew.core.contents import Observation
+from clew.core.events import Judged, Note, Planned, Started
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Origin
 from clew.guards.provenance.arguments import describe_origin
 from clew.guards.provenance.handing import persons_words
 from clew.guards.provenance.numbers import PERSON

@@ -11,9 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, cast
 
-from clew.core.events import EFFECTFUL, Handed, Json, Note, Observation, Verdict
-from clew.core.interfaces import AgentTool, ToolSpec
+from clew.core.codes import EFFECTFUL
+from clew.core.contents import Handed, Observation
+from clew.core.events import Note
+from clew.core.tools import AgentTool, ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
+from clew.core.verdicts import Verdict
 from clew.guards.provenance.arguments import recorded
 from clew.guards.provenance.handing import (
     Task,

@@ -9,8 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
-from clew.core.events import Grant, Handed, Json, Note, PlannedCall, Started
+from clew.core.actions import PlannedCall
+from clew.core.contents import Grant, Handed
+from clew.core.events import Note, Started
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json
 from clew.guards.provenance.addresses import addresses_in, identifiers_in
 from clew.guards.provenance.origins import ALLOWED, Made, Origins
 from clew.guards.provenance.secrets import has_secret

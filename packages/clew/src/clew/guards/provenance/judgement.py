@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clew.core.events import EFFECTFUL, Json, PlannedCall
-from clew.core.interfaces import ToolSpec
+from clew.core.actions import PlannedCall
+from clew.core.codes import EFFECTFUL
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call
+from clew.core.values import Json
 from clew.guards.provenance.addresses import addresses_in, identifiers_in, is_page
 from clew.guards.provenance.cards import wants_address
 from clew.guards.provenance.choices import (

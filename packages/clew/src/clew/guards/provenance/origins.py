@@ -8,26 +8,13 @@ record as it is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from clew.core.events import (
-    EFFECTFUL,
-    FINISH,
-    Attachment,
-    Attempt,
-    Audio,
-    Changed,
-    File,
-    Forked,
-    Grant,
-    Handed,
-    Json,
-    Note,
-    Observation,
-    Planned,
-    PlannedCall,
-    Started,
-)
-from clew.core.interfaces import ToolSpec
+from clew.core.actions import PlannedCall
+from clew.core.codes import EFFECTFUL, FINISH
+from clew.core.contents import Attachment, Audio, File, Grant, Handed, Observation
+from clew.core.events import Attempt, Changed, Forked, Note, Planned, Started
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.guards.provenance.cards import Card, card_of, is_field_name, rivals_in
 from clew.guards.provenance.languages import is_english
 from clew.guards.provenance.numbers import PERSON, Numbers

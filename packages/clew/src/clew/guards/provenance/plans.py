@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from clew.core.events import Json, PlannedCall
+from clew.core.actions import PlannedCall
 from clew.core.trajectory import Call, Trajectory
+from clew.core.values import Json
 from clew.guards.provenance.origins import Made, Origins
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.cards import wants_address
 from clew.guards.provenance.clauses import clauses

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final, cast
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.numbers import Numbers
 from clew.guards.provenance.values import has_sign_of_key, is_key, is_number, stands_in
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from clew.core.attachments import readable_text
-from clew.core.events import Json, Observation
-from clew.core.interfaces import ToolSpec
+from clew.core.contents import Observation
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Call
+from clew.core.values import Json
 from clew.guards.provenance.records import Record, records_of
 from clew.guards.provenance.values import leaves, named_leaves
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, cast
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.alike import Alike
 from clew.guards.provenance.posted import Posted

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.cards import kind_of
 from clew.guards.provenance.times import is_day
 

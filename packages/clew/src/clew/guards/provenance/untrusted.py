@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.guards.provenance.results import Result
 from clew.guards.provenance.values import stands_in_any
 

@@ -11,7 +11,7 @@ from itertools import repeat
 from string import ascii_letters, digits
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
-from clew.core.events import Json
+from clew.core.values import Json
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?!\w)")
 MIN_KEY: Final = 6

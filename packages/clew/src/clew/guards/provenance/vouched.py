@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
-from clew.core.events import Json
 from clew.core.trajectory import Call
+from clew.core.values import Json
 from clew.guards.provenance.values import (
     has_digit,
     is_choice,

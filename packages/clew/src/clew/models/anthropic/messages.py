@@ -11,8 +11,8 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "anthropic") from missing
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Prompt
+from clew.core.prompts import Prompt
+from clew.core.values import Json, encode
 from clew.models.anthropic.client import anthropic_carrier, anthropic_source
 from clew.models.anthropic.prompt import (
     LONG_MARK,

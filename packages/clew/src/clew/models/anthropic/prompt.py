@@ -19,8 +19,10 @@ from typing import Any, Final, cast
 import msgspec
 
 from clew.core.attachments import file_name
-from clew.core.events import Attachment, File, Json, RawCall, encode
-from clew.core.interfaces import Part, Prompt, ToolSpec
+from clew.core.contents import Attachment, File, RawCall
+from clew.core.prompts import Part, Prompt
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.models.anthropic.schema import input_schema
 from clew.models.attachments import NOTHING, base64_of, split_attachments
 from clew.models.complaints import GOES_BACK

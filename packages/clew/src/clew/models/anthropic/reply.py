@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, RawCall, Reply, Usage, Wire
+from clew.core.contents import RawCall, Reply, Usage, Wire
+from clew.core.values import Json
 from clew.models.endings import ANTHROPIC, Ending
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble

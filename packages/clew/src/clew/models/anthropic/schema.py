@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 
 _TOP: Final = ("oneOf", "anyOf", "allOf")

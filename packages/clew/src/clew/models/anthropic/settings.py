@@ -7,7 +7,7 @@ https://platform.claude.com/docs/en/build-with-claude/extended-thinking.
 import re
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.models.settings import Key, Keys, native, words
 from clew.support.errors import ConfigError
 from clew.support.model_settings import ModelSettings

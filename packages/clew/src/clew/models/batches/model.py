@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
-from clew.core.events import Reply
-from clew.core.interfaces import ModelInfo, OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
 from clew.models.batches.anthropic import AnthropicBatches
 from clew.models.batches.canceling import cancel
 from clew.models.batches.http import BatchHttp

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 import msgspec
 
-from clew.core.events import encode
-from clew.core.interfaces import Part, Prompt
+from clew.core.prompts import Part, Prompt
+from clew.core.values import encode
 from clew.models.attachments import NOT_TAKEN, NOTHING
 from clew.models.gemini.prompt import (
     IN_RESULTS,

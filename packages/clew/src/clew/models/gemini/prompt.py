@@ -10,8 +10,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Attachment, Json, RawCall, Wire, encode
-from clew.core.interfaces import Calls, Part, ToolSpec
+from clew.core.contents import Attachment, RawCall, Wire
+from clew.core.prompts import Calls, Part
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.models.attachments import NOTHING, base64_of, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours

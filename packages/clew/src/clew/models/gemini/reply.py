@@ -15,7 +15,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from clew.core.events import Json, RawCall, Reply, Usage, Wire
+from clew.core.contents import RawCall, Reply, Usage, Wire
+from clew.core.values import Json
 from clew.models.endings import GEMINI, Ending
 from clew.models.http.failures import BadReplyError, ProviderError, StatusError, read_trouble
 from clew.models.tool_names import Toolbox

@@ -7,7 +7,7 @@ https://ai.google.dev/gemini-api/docs/thinking.
 import re
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.models.settings import Key, Keys, native, words
 from clew.support.errors import ConfigError
 from clew.support.model_settings import ModelSettings

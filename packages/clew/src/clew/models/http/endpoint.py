@@ -21,8 +21,11 @@ import anyio.lowlevel
 import httpx2
 import msgspec
 
-from clew.core.events import Json, Reply, Usage
-from clew.core.interfaces import ModelInfo, OnText, Prompt, Retry
+from clew.core.contents import Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Prompt
+from clew.core.tools import Retry
+from clew.core.values import Json
 from clew.models.complaints import (
     about_the_prompt,
     answer,

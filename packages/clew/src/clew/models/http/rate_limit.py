@@ -19,8 +19,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from clew.core.events import Usage
-from clew.core.interfaces import Retry
+from clew.core.contents import Usage
+from clew.core.tools import Retry
 from clew.models.http.retry import Busy, Sleep, backoff
 from clew.models.rate import Rate
 from clew.support.errors import ModelError

@@ -12,8 +12,9 @@ from typing import Literal, Protocol
 import anyio
 import msgspec
 
-from clew.core.events import Reply
-from clew.core.interfaces import OnText, Prompt
+from clew.core.contents import Reply
+from clew.core.models import OnText
+from clew.core.prompts import Prompt
 from clew.models.http.failures import StatusError
 from clew.models.http.rate_limit import Ticket
 from clew.models.reply_size import REPLY_BYTES, event_size

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Prompt
+from clew.core.prompts import Prompt
+from clew.core.values import Json, encode
 from clew.models.tool_names import Toolbox
 from clew.support.errors import ConfigError
 

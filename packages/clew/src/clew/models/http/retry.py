@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from clew.core.interfaces import Retry
+from clew.core.tools import Retry
 from clew.support.errors import ModelError
 from clew.support.live import LIVE
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from clew.core.events import Adapted
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Adapted
+from clew.core.prompts import Part, Prompt
 from clew.models.history import WORDS
 
 LOG: Final = logging.getLogger("clew.models")

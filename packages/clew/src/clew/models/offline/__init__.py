@@ -9,9 +9,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import anyio.lowlevel
 import msgspec
 
-from clew.core.events import FINISH, Finish, Json, RawCall, Reply, Usage, encode
-from clew.core.interfaces import ModelInfo, OnText, Part, Prompt
+from clew.core.codes import FINISH, Finish
+from clew.core.contents import RawCall, Reply, Usage
+from clew.core.models import ModelInfo, OnText
+from clew.core.prompts import Part, Prompt
 from clew.core.trajectory import WITHHELD
+from clew.core.values import Json, encode
 from clew.models.offline import english
 from clew.support.errors import ConfigError
 from clew.support.model_settings import ModelSettings, refuse_settings

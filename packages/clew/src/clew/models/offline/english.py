@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.support.short_text import one_line
 
 Mention: TypeAlias = tuple[int, str]

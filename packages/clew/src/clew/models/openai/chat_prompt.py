@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from clew.core.attachments import file_name
-from clew.core.events import Attachment, Audio, Image, Json, RawCall, Wire, encode
-from clew.core.interfaces import Part, ToolSpec
+from clew.core.contents import Attachment, Audio, Image, RawCall, Wire
+from clew.core.prompts import Part
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.models.attachments import NOTHING, base64_of, data_url, split_attachments
 from clew.models.complaints import GOES_BACK
 from clew.models.http.request import refuse_ours

@@ -9,7 +9,8 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
-from clew.core.events import Json, RawCall, Reply, Usage, Wire, encode
+from clew.core.contents import RawCall, Reply, Usage, Wire
+from clew.core.values import Json, encode
 from clew.models.cumulative import CumulativeText
 from clew.models.endings import CHAT, Ending, Endings
 from clew.models.http.endpoint import BadReplyError, StatusError

@@ -14,8 +14,8 @@ except ModuleNotFoundError as missing:
 
 from collections.abc import Sequence
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import Part, Prompt
+from clew.core.prompts import Part, Prompt
+from clew.core.values import Json, encode
 from clew.models.attachments import NOTHING, split_attachments
 from clew.models.http.endpoint import Endpoint, HttpSettings
 from clew.models.http.failures import ProviderError

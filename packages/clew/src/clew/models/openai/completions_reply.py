@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from clew.core.events import Reply
+from clew.core.contents import Reply
 from clew.models.endings import COMPLETIONS
 from clew.models.http.endpoint import BadReplyError, StatusError
 from clew.models.http.failures import read_trouble

@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from clew.core.events import Json, encode
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.support.errors import ConfigError
 
 Fit: TypeAlias = Literal["strict", "object", "objects", "other"]

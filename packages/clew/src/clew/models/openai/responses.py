@@ -11,8 +11,9 @@ try:
 except ModuleNotFoundError as missing:
     raise missing_extra(missing, "openai") from missing
 
-from clew.core.events import Json, Wire, encode
-from clew.core.interfaces import Part, Prompt
+from clew.core.contents import Wire
+from clew.core.prompts import Part, Prompt
+from clew.core.values import Json, encode
 from clew.models.attachments import NOT_TAKEN
 from clew.models.history import ON_PARTS
 from clew.models.http.endpoint import Endpoint, HttpSettings

@@ -12,8 +12,10 @@ from typing import Any, Final
 import msgspec
 
 from clew.core.attachments import file_name
-from clew.core.events import Attachment, File, Json, RawCall, Wire, encode
-from clew.core.interfaces import Part, ToolSpec
+from clew.core.contents import Attachment, File, RawCall, Wire
+from clew.core.prompts import Part
+from clew.core.tools import ToolSpec
+from clew.core.values import Json, encode
 from clew.models.attachments import NOTHING, data_url, split_attachments
 from clew.models.http.request import refuse_ours
 from clew.models.openai.response_schema import openai_tool

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from clew.core.events import Json
+from clew.core.values import Json
 from clew.models.openai.client import is_openai
 from clew.models.settings import Key, Keys, native, words
 from clew.support.errors import ConfigError

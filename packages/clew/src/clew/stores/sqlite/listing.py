@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from clew.core.interfaces import Append, Base, Line, RunInfo
+from clew.core.stores import Append, Base, Line, RunInfo
 from clew.stores.labels import Selection
 from clew.stores.listing import OPEN, status_after
 from clew.stores.sqlite.labels import Chosen

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from clew.core.interfaces import Append, Base, Line, RunInfo, Store
+from clew.core.stores import Append, Base, Line, RunInfo, Store
 from clew.stores.listing import matching, page, stops
 from clew.stores.refusals import lost_base, missing_blob, unknown_run
 from clew.stores.sqlite.file import error_code, log_of

@@ -21,7 +21,7 @@ from typing import Final, Literal, Self, TypeVar
 import anyio
 
 from clew.concurrency.uncut import Uncut
-from clew.core.interfaces import Append, Base, Line, RunInfo, Store
+from clew.core.stores import Append, Base, Line, RunInfo, Store
 from clew.stores.file_locks import FileClaims
 from clew.stores.labels import Selection, has_names
 from clew.stores.listing import OPEN, is_selected, matching, page

@@ -19,17 +19,10 @@ from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
-from clew.core.events import (
-    AnyEvent,
-    Attempt,
-    Changed,
-    Forked,
-    Observation,
-    Started,
-    Thought,
-    barrier,
-    decode,
-)
+from clew.core.contents import Observation
+from clew.core.entries import decode
+from clew.core.events import AnyEvent, Attempt, Changed, Forked, Started, Thought
+from clew.core.journal import barrier
 from clew.stores.sqlite.file import SQLITE_ERRORS, log_of
 from clew.stores.sqlite.heads import MARK, Head, Heads
 from clew.support.errors import StoreDamagedError

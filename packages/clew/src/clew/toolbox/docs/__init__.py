@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 from anyio import to_thread
 
-from clew.core.events import Evidence, Json, Observation
-from clew.core.interfaces import Attempts, Tool
+from clew.core.contents import Evidence, Observation
+from clew.core.tools import Attempts, Tool
+from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
 from clew.toolbox.docs.library import IndexReport, Library, OnProgress
 from clew.toolbox.docs.search import FoundPassage, TextSpan

@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 
 from clew.core.events import Note
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.core.trajectory import Trajectory
 from clew.support.errors import ConfigError
 from clew.tools.retrieval.embedding import CachedEmbedding, Embed

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from clew.core.events import Json
-from clew.core.interfaces import Parameters, ToolSpec
+from clew.core.tools import Parameters, ToolSpec
+from clew.core.values import Json
 from clew.tools.schema import subschemas
 
 _BOUNDARY: Final = re.compile(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, Protocol
 
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 from clew.tools.retrieval.documents import document
 from clew.tools.retrieval.lexical import Lexical
 from clew.tools.retrieval.meaning import Ranking, nearness

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
-from clew.core.interfaces import ToolSpec
+from clew.core.tools import ToolSpec
 
 T = TypeVar("T")
 
