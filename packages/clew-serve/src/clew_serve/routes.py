@@ -13,10 +13,12 @@ from clew_serve.api import (
     documents,
     entries,
     events,
+    figures,
     inbox,
     prompts,
     runs,
     steering,
+    trees,
 )
 from clew_serve.endpoints import Endpoint, RouteTable
 from clew_serve.health import TEXT, live, metrics, ready
@@ -53,6 +55,14 @@ API: Final[tuple[Endpoint, ...]] = (
         method="GET", path=f"{_RUN}/prompt", role="look", handler=prompts.get,
         query=prompts.PromptQuery, gives=prompts.SentPrompt,
         about="The prompt of a step, and what was left out of it.",
+    ),
+    Endpoint(
+        method="GET", path=f"{_RUN}/figures", role="look", handler=figures.get,
+        gives=figures.RunFigures, about="What a run took, step by step.",
+    ),
+    Endpoint(
+        method="GET", path=f"{_RUN}/tree", role="look", handler=trees.get,
+        gives=trees.TreeRun, about="A run with the runs below it.",
     ),
     Endpoint(
         method="GET", path=f"{_RUN}/export", role="look", handler=entries.export,

@@ -14,15 +14,18 @@ import httpx2
 import msgspec
 import pytest
 
-from clew import Call, Trajectory, Verdict
+from clew import Call, MemoryStore, Trajectory, Verdict, diff, read, tool
 from clew import run as run_here
 from clew.guards import Origin
 from clew.interfaces import AnyEvent, Started, decode, encode
 from clew.stores import store_at
-from clew.testing import act
+from clew.testing import act, finish
 from clew_serve import ServeConfig, application
 from clew_serve.api.prompts import SentPrompt
+from clew_serve.api.trees import TreeRun
+from clew_serve.pages.comparison import drawn_comparison
 from clew_serve.pages.prompt import drawn_prompt
+from clew_serve.pages.tree import drawn_tree
 from tests.server.parsed_page import Element, Page, parsed
 from tests.server.site import ROOT, Letters, agent
 from tests.server.written_runs import write
@@ -178,7 +181,7 @@ def anyio_backend() -> str:
 
 
 async def pages(text: str) -> list[str]:
-    """The list of runs, the page of one and of a prompt, with a text in every field."""
+    """The list of runs, the page of one, of a prompt and of a tree, with a text in every field."""
     async with store_at("memory:") as store:
         await write(store, "hostile", events(text))
         config = ServeConfig(store=store, users=[ROOT])
@@ -189,7 +192,8 @@ async def pages(text: str) -> list[str]:
                 answers = [await http.get(it, headers=headers) for it in ("/", "/runs/hostile")]
     assert [it.status_code for it in answers] == [200, 200], text[:100]
     sent = msgspec.convert(filled(SentPrompt, text), SentPrompt)
-    return [*(it.text for it in answers), drawn_prompt(sent)]
+    tree = msgspec.convert(filled(TreeRun, text), TreeRun)
+    return [*(it.text for it in answers), drawn_prompt(sent), drawn_tree(tree)]
 
 
 @pytest.mark.slow
@@ -238,3 +242,29 @@ async def test_no_payload_in_a_held_call_is_more_than_text() -> None:
     assert [*outline(page)] == [*outline(like)]
     assert invisible(text) == []
     assert all(it.startswith(("/", "#", "data:,")) for it in page.addresses)
+
+
+async def side_by_side(text: str) -> str:
+    """Two runs that part: one has a text in its question, call, result and answer."""
+    store = MemoryStore()
+    records = list[Trajectory]()
+    for words in (text, "other"):
+        script = [act("echo", text=words), finish(f"So: {words}")]
+        done = await run_here(agent(script, [echo]), f"{words}?", store=store)
+        records.append(await read(done.run_id, store=store))
+    return drawn_comparison(diff(*records), 0)
+
+
+@tool(effect="read")
+def echo(text: str) -> str:
+    """Echo."""
+    return f"{text}!"
+
+
+@pytest.mark.slow
+async def test_no_payload_in_a_run_beside_another_is_more_than_text() -> None:
+    like = [*outline(parsed(await side_by_side(HARMLESS)))]
+    for payload in (*ATTACKS, *HIDDEN):
+        text = await side_by_side(payload)
+        assert [*outline(parsed(text))] == like, payload
+        assert invisible(text) == [], payload

@@ -157,7 +157,7 @@ async def get(inquiry: Inquiry) -> Run:
     return Run(
         run_id=record.run_id,
         status=await _standing(inquiry, record),
-        title=_title(record),
+        title=title_of(record),
         question=record.goal,
         agent=agent_name(record),
         queue=queue_of(record),
@@ -185,7 +185,7 @@ async def _standing(inquiry: Inquiry, record: Trajectory) -> str:
     return await status(record.run_id, store=inquiry.service.store, owner=inquiry.user.owner)
 
 
-def _title(record: Trajectory) -> str:
+def title_of(record: Trajectory) -> str:
     """What the run is called in a listing too."""
     words = record.started.words.strip() or record.goal.strip()
     return record.started.labels.get("title") or words.partition("\n")[0][:_MAX_TITLE]
