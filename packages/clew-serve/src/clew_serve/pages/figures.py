@@ -26,9 +26,10 @@ async def show(inquiry: Inquiry) -> HTMLResponse:
 def drawn_figures(took: RunFigures) -> Markup:
     """The charts and their table as HTML."""
     groups = grouped(took.steps)
-    charts = [drawn_chart(each) for each in charts_of(groups) if any(map(any, each.values))]
+    charts = charts_of(groups) if groups else []
+    drawn = [drawn_chart(each) for each in charts if any(map(any, each.values))]
     rows = [(label_of(group), sum_of(group)) for group in groups]
-    return fragment("figures_content.html", took=took, charts=charts, rows=rows, seconds=_seconds)
+    return fragment("figures_content.html", took=took, charts=drawn, rows=rows, seconds=_seconds)
 
 
 def grouped(steps: Sequence[StepFigures]) -> list[Sequence[StepFigures]]:
@@ -61,7 +62,7 @@ def charts_of(groups: Sequence[Sequence[StepFigures]]) -> list[Chart]:
     """The four charts; one without a number in it tells nothing."""
     labels = [*map(label_of, groups)]
     took = [*map(sum_of, groups)]
-    whole = sum_of([it for group in groups for it in group])
+    total = sum_of([it for group in groups for it in group])
     return [
         _piled(
             "Tokens", ("cached", "new", "written", "sub-runs"), labels,
@@ -72,7 +73,7 @@ def charts_of(groups: Sequence[Sequence[StepFigures]]) -> list[Chart]:
             "Share of the prompt that was cached", ("cached",), labels,
             [(cache_share(it),) for it in took],
             [f"{label}: {cache_share(it):.0%}" for label, it in zip(labels, took, strict=True)],
-            f"in all {cache_share(whole):.0%}", "100%", top=1.0,
+            f"in all {cache_share(total):.0%}", "100%", top=1.0,
         ),
         _piled("Cost", ("US dollars",), labels, [(it.cost,) for it in took], _dollars),
         _piled(
