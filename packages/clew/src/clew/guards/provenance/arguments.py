@@ -11,13 +11,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from clew.core.trajectory import Trajectory
 from clew.core.values import Json
 from clew.core.verdicts import Origin, OriginKind
 from clew.guards.provenance.judgement import COMPUTED_END, OFFERED, OPEN_TIME, PLAN, Judgement
 from clew.guards.provenance.numbers import COMPUTED, PERSON
 from clew.guards.provenance.origins import ABOVE, ALLOWED, CONFIG, Origins
-from clew.guards.provenance.values import is_choice, leaves, named_leaves, stands_in_any
+from clew.guards.provenance.values import is_choice, leaves, stands_in_any
 from clew.guards.provenance.vouched import BY_GUARD
 
 MAX_ARGUMENTS: Final = 32
@@ -70,20 +69,20 @@ def describe_origin(origin: Origin) -> str:
     return f"{field}{origin.tool} ({origin.call})"
 
 
-def recorded(judgement: Judgement, trajectory: Trajectory) -> dict[str, tuple[Origin, ...]]:
+def recorded(judgement: Judgement) -> dict[str, tuple[Origin, ...]]:
     """By the name of each argument: who gave its values, and which of them are doubtful."""
     doubted = [it.argument for it in judgement.doubts if it.argument and _short(it.argument)]
     every = [*dict.fromkeys([*filter(_short, judgement.pending.args), *doubted])]
     told = {*sorted(every, key=lambda name: name not in doubted)[:MAX_ARGUMENTS]}
-    return {name: _of(judgement, trajectory, name) for name in every if name in told}
+    return {name: _of(judgement, name) for name in every if name in told}
 
 
-def _of(judgement: Judgement, trajectory: Trajectory, name: str) -> tuple[Origin, ...]:
+def _of(judgement: Judgement, name: str) -> tuple[Origin, ...]:
     """The origins of an argument, doubtful ones first, each once, with the parts it gave."""
     value = judgement.pending.args.get(name)
     parts_of: dict[Origin, list[Json]] = {}
     for part, doubtful in _parts(judgement, name, value):
-        origin = _origin(judgement, trajectory, name, part, doubtful=doubtful)
+        origin = _origin(judgement, name, part, doubtful=doubtful)
         parts = parts_of.setdefault(origin, [])
         if doubtful and part != value and part not in parts and _short(part):
             parts.append(part)
@@ -107,9 +106,7 @@ def _spoken(origins: Origins, value: Json) -> str | None:
     return PERSON if stands_in_any(str(value).casefold(), origins.words) else None
 
 
-def _origin(
-    judgement: Judgement, trajectory: Trajectory, name: str, value: Json, *, doubtful: bool
-) -> Origin:
+def _origin(judgement: Judgement, name: str, value: Json, *, doubtful: bool) -> Origin:
     """Who gave a value: something trusted, else the text in which it was seen."""
     origins = judgement.origins
     known = judgement.origin(name, value) or origins.of(value) or _spoken(origins, value)
@@ -124,18 +121,19 @@ def _origin(
     call = _CALL.search(source)
     if call is None:
         return Origin("result", trusted=trusted, doubtful=doubtful)
-    tool, field = _field_of(trajectory, call[1], value)
+    tool, field = _field_of(origins, call[1], value)
     return Origin("result", call[1], tool, field, trusted=trusted, doubtful=doubtful)
 
 
-def _field_of(trajectory: Trajectory, key: str, value: Json) -> tuple[str, str]:
+def _field_of(origins: Origins, key: str, value: Json) -> tuple[str, str]:
     """The tool whose result has a value, and the field in which it stands there."""
-    call, text = trajectory.call(key), str(value)
-    content = None if call.observation is None else call.observation.content
-    for name, it in named_leaves(content):
+    result, text = origins.results.get(key), str(value)
+    if result is None:
+        return "", ""
+    for name, it in result.named:
         if text in str(it) and _short(name):
-            return call.action.name, name
-    return call.action.name, ""
+            return result.tool.name, name
+    return result.tool.name, ""
 
 
 def _short(value: Json) -> bool:

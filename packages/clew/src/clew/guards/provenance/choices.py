@@ -7,12 +7,15 @@ from typing import Final, cast
 
 from clew.core.tools import ToolSpec
 from clew.core.values import Json
-from clew.guards.provenance.values import stands_in_any
+from clew.guards.provenance.values import is_edge, spans_of, stands_in_any
 
 _OFFERING: Final = frozenset(
     ("$ref", "enum", "const", "default", "anyOf", "allOf", "oneOf", "items")
 )
 """The fields of a schema that offer values; most arguments have none of them."""
+_BETWEEN: Final = re.compile(r"\w*\s+")
+"""What may stand between an abbreviation and the name of an argument."""
+_WORD_BEFORE: Final = re.compile(r"\b(\w{4,})\s+\Z")
 
 
 def choices(schema: Mapping[str, Json], name: str) -> list[Json]:
@@ -46,8 +49,15 @@ def is_chosen(name: str, value: Json, words: Sequence[str]) -> bool:
 def _is_beside(wanted: str, plain: str, text: str) -> bool:
     if wanted not in text or plain not in text:
         return False
-    beside = rf"\b{re.escape(wanted)}\w*\s+{re.escape(plain)}s?\b"
-    return re.search(beside, text) is not None
+    for begin, end in spans_of(wanted, text):
+        between = _BETWEEN.match(text, end) if is_edge(text, begin) else None
+        if between is not None and text.startswith(plain, between.end()):
+            behind = between.end() + len(plain)
+            if is_edge(text, behind) or (
+                text[behind : behind + 1] == "s" and is_edge(text, behind + 1)
+            ):
+                return True
+    return False
 
 
 def properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -69,7 +79,9 @@ def _words_for(name: str, description: str) -> tuple[str, ...]:
     plain, about = name.casefold().replace("_", " "), description.casefold()
     if plain not in about:
         return (plain,)
-    return (plain, *re.findall(rf"\b(\w{{4,}})\s+{re.escape(plain)}\b", about))
+    begins = [at for at, end in spans_of(plain, about) if is_edge(about, end)]
+    words = (_WORD_BEFORE.search(about, 0, at) for at in begins)
+    return (plain, *(word[1] for word in words if word is not None))
 
 
 def _property(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:

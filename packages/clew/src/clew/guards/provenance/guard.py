@@ -134,7 +134,7 @@ class BoundProvenance:
         judgement = Judgement(origins, tool, call, made=made, written=written)
         if not judgement.doubts:
             return None
-        why, told = sentence_of(judgement.doubts), recorded(judgement, trajectory)
+        why, told = sentence_of(judgement.doubts), recorded(judgement)
         if judgement.is_refused:
             before = f"a person has refused such a call before: {why}"
             return Verdict("deny", before, origins=told)

@@ -106,6 +106,8 @@ class Origins:
         """Whether the model was shown more than a person's words and what follows from calls."""
         self.secrets: set[str] = set()
         """Values of results that are secret."""
+        self.results: dict[str, Result] = {}
+        """What was read, by its call."""
 
     def follow(self, trajectory: Trajectory) -> None:
         """Fold the entries that are new."""
@@ -284,10 +286,11 @@ class Origins:
 
     def _close_off(self) -> None:
         """What came from outside is no word of a person's here, and it makes nothing known."""
-        untrusted, secrets = self.untrusted, self.secrets
+        untrusted, secrets, results = self.untrusted, self.secrets, self.results
         untrusted.learn("the run from outside", "\n".join(self.words))
         vars(self).update(vars(Origins(self.tools, self._judged, self._config)))
-        self.untrusted, self.secrets, self.has_read = untrusted, secrets, True
+        self.untrusted, self.secrets, self.results = untrusted, secrets, results
+        self.has_read = True
 
     def _hear(self, text: str, untrusted_source: str) -> None:
         """A text that the model was shown: a person's words, or that of an untrusted source."""
@@ -317,7 +320,7 @@ class Origins:
                 self.refused_why.append((call.action.name, call.verdict.verdict.reason))
         if tool is None or tool.name == FINISH or not observation.made:
             return
-        result = Result(tool, call, observation)
+        result = self.results[call.key] = Result(tool, call, observation)
         clean, own = None not in map(self.of, result.values), _is_own(tool, observation)
         clean = clean or (call.verdict is not None and self._is_vouched(call, result))
         self.has_read |= tool.effect != "pure" or not own or not clean

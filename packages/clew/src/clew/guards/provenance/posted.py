@@ -13,15 +13,15 @@ from clew.guards.provenance.addresses import addresses_in
 from clew.guards.provenance.cards import wants_address
 from clew.guards.provenance.clauses import clauses
 from clew.guards.provenance.results import Result
-from clew.guards.provenance.values import leaves, stands_in, stands_in_any
+from clew.guards.provenance.values import is_edge, leaves, spans_of, stands_in, stands_in_any
 
 _ALL_PAGES: Final = re.compile(
     r"\b(?:all|each|every)\b(?:\s+\w+){0,3}?\s+(?:links?|urls?|(?:web)?sites?|(?:web)?pages?)\b"
 )
-_WROTE: Final = (
-    r"\b(?:from|by)\s+{0}\b"
-    r"|\b{0}\s+(?:has\s+|had\s+)?(?:posted|wrote|sent|shared|linked|mentioned|published)\b"
-    r"|\b{0}['’]s\s+(?:\w+\s+)?(?:message|mail|email|post|note|article|link)s?\b"
+_BEFORE_WRITER: Final = re.compile(r"\b(?:from|by)\s+\Z")
+_BEHIND_WRITER: Final = re.compile(
+    r"\s+(?:has\s+|had\s+)?(?:posted|wrote|sent|shared|linked|mentioned|published)\b"
+    r"|['’]s\s+(?:\w+\s+)?(?:message|mail|email|post|note|article|link)s?\b"
 )
 
 
@@ -54,11 +54,19 @@ class Posted:
                     if value in posted and stands_in(name, clause):
                         return f"all that stands in {name}"
             for writer, posted in self._by.items():
-                if posted != {value} or writer not in clause:
-                    continue
-                if re.search(_WROTE.format(re.escape(writer)), clause) is not None:
+                if posted == {value} and _has_written(writer, clause):
                     return f"the only address that {writer} wrote"
         return None
+
+
+def _has_written(writer: str, clause: str) -> bool:
+    """Whether a clause says that something is from somebody, or that they wrote it."""
+    for at, end in spans_of(writer, clause):
+        if is_edge(clause, end) and _BEFORE_WRITER.search(clause, 0, at):
+            return True
+        if is_edge(clause, at) and _BEHIND_WRITER.match(clause, end):
+            return True
+    return False
 
 
 def _addresses(content: Json) -> set[str]:

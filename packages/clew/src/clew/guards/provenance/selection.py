@@ -23,7 +23,8 @@ _EXTREME: Final = re.compile(
 )
 _LOWEST: Final = ("fewest", "least", "smallest", "lowest")
 _ALL: Final = re.compile(r"\b(?:all|each|every)\s+(?:of\s+)?(?:the\s+|my\s+|our\s+)?(\w{3,})")
-_WHOSE: Final = r"\b(?:her|his|their|its|the|whose|\w+['’]s)\s+(?:\w+\s+)?"
+_WHOSE: Final = re.compile(r"\b(?:her|his|their|its|the|whose|\w+['’]s)\s+(?=(\w+)(?:\s+(\w+))?)")
+"""Whose something is, and looking ahead what it is: one of the next two words."""
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _NEAR: Final = 80
 _SHORT: Final = 2
@@ -212,9 +213,13 @@ def _stands_at(name: str, key: str, text: str) -> bool:
     plain, folded = text.replace("e-mail", "email"), key.casefold()
     if folded not in plain:
         return False
-    pattern = re.escape(folded)
     kinds = [it for it in name.casefold().split("_") if len(it) > _SHORT and it in plain]
-    return any(
-        re.search(rf"{_WHOSE}{re.escape(kind)}s?\b.{{0,{_NEAR}}}?{pattern}", plain)
-        for kind in kinds
-    )
+    wanted = {*kinds, *(f"{it}s" for it in kinds)}
+    for whose in _WHOSE.finditer(plain) if kinds else ():
+        for word in (1, 2):
+            if whose[word] in wanted:
+                begin = whose.end(word)
+                at = plain.find(folded, begin, begin + _NEAR + len(folded))
+                if at >= 0 and "\n" not in plain[begin:at]:
+                    return True
+    return False

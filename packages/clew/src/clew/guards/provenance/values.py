@@ -23,6 +23,7 @@ _ONLY_WORDS: Final = {at: " " for at in range(128) if chr(at) not in _LETTERS}
 _LONG: Final = 64
 """From so many characters on that is the faster way to find them."""
 _DOTTED: Final = re.compile(r"\w\.\w")
+_EDGE: Final = re.compile(r"\b")
 _DIGIT: Final = re.compile(r"\d")
 _SIGN_OF_KEY: Final = re.compile(r"[\d@]")
 _JOINTS: Final = "-.@_"
@@ -145,6 +146,19 @@ def stands_in_any(value: str, texts: Iterable[str]) -> bool:
         if value in text and stands_in(value, text):
             return True
     return False
+
+
+def spans_of(part: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where a part stands in a text, if only within words: each beginning and end."""
+    at = text.find(part)
+    while at >= 0:
+        yield at, at + len(part)
+        at = text.find(part, at + 1)
+
+
+def is_edge(text: str, at: int) -> bool:
+    """Whether a word begins or ends at a position of a text."""
+    return _EDGE.match(text, at) is not None
 
 
 def _continues(beside: str, end: str) -> bool:
