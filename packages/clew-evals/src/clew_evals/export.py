@@ -19,7 +19,10 @@ FORMULA: Final = ("=", "+", "-", "@", "\t")
 def trial_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Json]]:
     """A row for each trial, with everything known about it, as values that JSON has.
 
-    All rows have the same names, as the columns of `trials_csv` do.
+    All rows have the same names, as the columns of `trials_csv` do: those of the fields of
+    `Outcome` and of its `counted`, with `input_tokens`, `output_tokens` and `cost` of its usage.
+    `why` is what was wrong with the answer, in words; `judge` and `judge_reasons` are the judge's
+    score and reasons, None without one; `unknown_tools` and `bad_arguments` count calls.
     """
     return list(map(_trial, outcomes))
 
