@@ -29,6 +29,9 @@ _NAMES: Final = ("htmx.js", "hx-sse.js", "clew.js", "clew.css")
 _FILES: Final = {name: (files("clew_serve") / "static" / name).read_bytes() for name in _NAMES}
 _KEPT: Final = {"cache-control": "private, max-age=31536000, immutable"}
 
+STYLE: Final = _FILES["clew.css"].decode()
+"""The style of the pages, for a file that has it in itself."""
+
 VERSION: Final = hashlib.sha256(b"".join(_FILES.values())).hexdigest()[:12]
 """Stands in the addresses of the files, so that a browser may keep them."""
 

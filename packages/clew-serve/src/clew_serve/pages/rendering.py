@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,7 +11,7 @@ from starlette.responses import HTMLResponse
 
 from clew_serve.endpoints import Inquiry
 from clew_serve.pages.assets import VERSION
-from clew_serve.pages.safe_html import html, path, short
+from clew_serve.pages.safe_html import ENTIRE, html, path, short
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -54,6 +55,15 @@ def fragment(template: str, **values: Any) -> Markup:
     """A piece of a page, of this template."""
     text = _ENVIRONMENT.get_template(template).render(**values)
     return Markup(text)  # noqa: S704 - each value in it went through `html`
+
+
+_ENTIRE: Final = _ENVIRONMENT.overlay(finalize=partial(html, limit=ENTIRE))
+
+
+def entire_fragment(template: str, **values: Any) -> Markup:
+    """The same, where no page leads to the rest of a long text."""
+    text = _ENTIRE.get_template(template).render(**values)
+    return Markup(text)  # noqa: S704 - as above
 
 
 def page(inquiry: Inquiry, template: str, **values: Any) -> HTMLResponse:

@@ -47,7 +47,7 @@ async def show(inquiry: Inquiry) -> HTMLResponse:
     run = summary(info)
     started = None if run is None else run.started
     return page(
-        inquiry, "run.html", info=info, started=started, title=_title(info, started),
+        inquiry, "run.html", info=info, started=started, title=title_of(info, started),
         status=status_of(info.last.body), query=query, screen=SCREEN,
         **await _screen(inquiry, info),
     )  # fmt: skip
@@ -67,7 +67,7 @@ async def live(inquiry: Inquiry) -> Response:
     query: ThreadQuery = inquiry.query
     info = await info_of(inquiry)
     after, step = _position(inquiry.headers.get("last-event-id", "")) or (query.after, query.step)
-    thread = _thread(info, min(after, info.entries), step)
+    thread = thread_of(info, min(after, info.entries), step)
     stream = follow(
         info.run_id, after=min(after, info.entries), store=inquiry.service.store,
         owner=inquiry.user.owner,
@@ -91,21 +91,22 @@ async def picture(inquiry: Inquiry) -> Response:
 async def _screen(inquiry: Inquiry, info: RunInfo) -> dict[str, Any]:
     """A page of entries as HTML, and where the next one begins."""
     query: ThreadQuery = inquiry.query
-    thread = _thread(info, query.after, query.step)
+    thread = thread_of(info, query.after, query.step)
     entries = await entries_after(inquiry.service.store, info.run_id, query.after, SCREEN)
     drawn = thread.drawn(entries)
     last = entries[-1].seq if entries else query.after
     return {"drawn": drawn, "last": last, "step": thread.step, "left": max(0, info.entries - last)}
 
 
-def _title(info: RunInfo, started: Started | None) -> Markup:
+def title_of(info: RunInfo, started: Started | None) -> Markup:
     """What the run is called: its title, else the first line of its question."""
     if started is None:
         return short(info.run_id)
     return short(started.labels.get("title") or started.words.strip().partition("\n")[0])
 
 
-def _thread(info: RunInfo, after: int, step: int | None) -> Thread:
+def thread_of(info: RunInfo, after: int, step: int | None) -> Thread:
+    """A run as a thread that begins behind number `after`; `step` is the one there, if known."""
     run = summary(info)
     effects = {} if run is None else effects_of(run.started)
     return Thread(info.run_id, effects, step if after else 0)

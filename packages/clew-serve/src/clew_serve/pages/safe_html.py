@@ -21,6 +21,9 @@ from clew.screens import looks_latin
 LONG: Final = 6_000
 """Characters of one text that a page shows; the rest is a link away."""
 
+ENTIRE: Final = 1_000_000
+"""Characters of one text in a file that has the run as a whole."""
+
 SHORT: Final = 300
 """Characters of a name, a title or a reason that a page shows."""
 
@@ -42,11 +45,11 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 
 
-def html(value: Any) -> Markup:
-    """A value as HTML that shows all of it, and is nothing but text; `Markup` stays as it is."""
+def html(value: Any, limit: int = LONG) -> Markup:
+    """A value as HTML that is nothing but text, up to a limit; `Markup` stays as it is."""
     if isinstance(value, Markup):
         return value
-    return cut(value if isinstance(value, str) else json_text(value), LONG)
+    return cut(value if isinstance(value, str) else json_text(value), limit)
 
 
 def cut(text: str, limit: int, more: int = 0) -> Markup:

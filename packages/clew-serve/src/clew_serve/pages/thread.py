@@ -1,12 +1,13 @@
 """A run as a thread: what each of its entries looks like, without its record as a whole."""
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from clew import Entry, Evidence, Image
 from clew.citations import citations
@@ -22,8 +23,8 @@ from clew.interfaces import (
     Thought,
     encode,
 )
-from clew_serve.pages.rendering import fragment
-from clew_serve.pages.safe_html import LONG, cut, html, short
+from clew_serve.pages.rendering import entire_fragment, fragment
+from clew_serve.pages.safe_html import ENTIRE, LONG, cut, html, path, short
 
 MAX_PARTS: Final = 30
 """So many calls, pieces of evidence or pictures of one entry are listed; the rest is counted."""
@@ -136,12 +137,14 @@ class Item:
 class Thread:
     """What is known of a run while its entries go by: the step, its tools, its evidence.
 
-    `step` is that of the entry before, None where it is not known.
+    `step` is that of the entry before, None where it is not known. `alone` is one in a file of its
+    own: nothing in it leads to a server, and its texts are not cut.
     """
 
     run_id: str
     effects: Mapping[str, str]
     step: int | None = 0
+    alone: bool = False
     names: dict[str, str] = field(default_factory=dict[str, str])
     sources: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -155,23 +158,33 @@ class Thread:
 
     def drawn(self, entries: Iterable[Entry]) -> Markup:
         """The entries as HTML."""
+        draw = entire_fragment if self.alone else fragment
         return Markup("").join(
-            fragment("entry.html", item=item, thread=self) for item in self.items(entries)
+            draw("entry.html", item=item, thread=self) for item in self.items(entries)
         )
+
+    def picture(self, item: Item, number: int) -> Markup:
+        """The address of a picture, which has the picture itself in a file of its own."""
+        if not self.alone:
+            address = "/runs/{}/picture?entry={}&number={}"
+            return escape(address.format(path(self.run_id), item.entry.seq, number))
+        image: Image = attachments_of(item.event)[number]
+        return Markup("data:{};base64,{}").format(image.media_type, b64encode(image.data).decode())
 
     def cited(self, answer: Any) -> Markup:
         """An answer with its citations as links to the evidence."""
+        limit = ENTIRE if self.alone else LONGEST
         if not isinstance(answer, str):
-            return html(answer)
+            return html(answer, max(limit, LONG))
         pieces: list[Markup] = []
         end = 0
         names: dict[tuple[int, int], list[str]] = {}
-        for each in citations(answer[:LONGEST], self.sources):
+        for each in citations(answer[:limit], self.sources):
             names.setdefault((each.start, each.end), []).append(each.doc_id)
         for (start, stop), ids in sorted(names.items()):
-            pieces += [cut(answer[end:start], LONGEST), *map(self._citation, ids)]
+            pieces += [cut(answer[end:start], limit), *map(self._citation, ids)]
             end = stop
-        return Markup("").join([*pieces, cut(answer[end:], max(0, LONGEST - end))])
+        return Markup("").join([*pieces, cut(answer[end:], max(0, limit - end))])
 
     def _citation(self, doc_id: str) -> Markup:
         known = doc_id in self.sources

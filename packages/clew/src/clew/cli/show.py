@@ -16,8 +16,9 @@ from clew.cli.context_view import context_document, context_text
 from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.foreign_runs import pieces_with_origin
+from clew.cli.html_file import write_html
 from clew.cli.markdown import markdown
-from clew.cli.options import DEBUG, RUN, STORE
+from clew.cli.options import DEBUG, RUN, STORE, named
 from clew.cli.outcome import fork_of, status, usage
 from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import TextBlock
@@ -38,6 +39,13 @@ from clew.workers import queue_of
     "--jsonl", "form", flag_value="jsonl", help="Print a line of JSON for each entry and action."
 )
 @click.option("--md", "form", flag_value="md", help="Print Markdown.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    callback=named,
+    type=click.Path(),
+    help="Write a page of its own to this new file; - is stdout.",
+)
 @click.option("--audit", is_flag=True, help="Check each claim of the answer against the evidence.")
 @click.option(
     "--threshold",
@@ -56,12 +64,17 @@ def show(
     step: int | None,
     store: str | None,
     threshold: float | None,
+    html: str | None,
     *,
     prompt: bool,
     audit: bool,
     context: bool,
 ) -> int:
     """Show the record of RUN: an id, its beginning or end, or `last`."""
+    if html is not None:
+        if any((form, prompt, audit, context, step is not None, threshold is not None)):
+            raise click.UsageError("--html goes with no other form.")
+        return anyio.run(write_html, run, html, store)
     if context:
         if prompt or audit or step is not None or form not in {None, "json"}:
             raise click.UsageError("--context goes with --json only.")
@@ -73,25 +86,32 @@ def show(
     if audit:
         if prompt or step is not None or form not in {None, "json"}:
             raise click.UsageError("--audit goes with --json and --threshold only.")
-        record = anyio.run(partial(_read, run, store))
-        refuse_vote(record, "audit")
-        checked = audited(record, THRESHOLD if threshold is None else threshold)
-        if form == "json":
-            say(json_text(audit_document(record, checked)))
-        else:
-            tell_audit(record, checked)
-        return ANSWERED
+        return _audit(run, threshold, store, form)
     if threshold is not None:
         raise click.UsageError("--threshold is for the audit: add --audit.")
-    if not prompt:
-        if step is not None:
-            message = "--step names the thought whose prompt is shown: add --prompt."
-            raise click.UsageError(message)
-        if form is None:
-            _text(*anyio.run(partial(_further, run, store)))
-        else:
-            FORMS[form](anyio.run(partial(_read, run, store)))
-        return ANSWERED
+    if prompt:
+        return _prompt(run, step, store, form)
+    if step is not None:
+        raise click.UsageError("--step names the thought whose prompt is shown: add --prompt.")
+    if form is None:
+        _text(*anyio.run(partial(_further, run, store)))
+    else:
+        FORMS[form](anyio.run(partial(_read, run, store)))
+    return ANSWERED
+
+
+def _audit(run: str, threshold: float | None, store: str | None, form: str | None) -> int:
+    record = anyio.run(partial(_read, run, store))
+    refuse_vote(record, "audit")
+    checked = audited(record, THRESHOLD if threshold is None else threshold)
+    if form == "json":
+        say(json_text(audit_document(record, checked)))
+    else:
+        tell_audit(record, checked)
+    return ANSWERED
+
+
+def _prompt(run: str, step: int | None, store: str | None, form: str | None) -> int:
     if form not in {None, "json"}:
         message = f"a prompt is shown as text or with --json, not with --{form}."
         raise click.UsageError(message)

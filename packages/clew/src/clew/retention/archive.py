@@ -1,8 +1,7 @@
 """Writing runs into an archive: `clew records export --archive`."""
 
-import os
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -23,8 +22,8 @@ from clew.retention.archive_format import (
 from clew.retention.integrity import blobs_of, events, is_blob
 from clew.retention.listing import OnRun, Remark, RunListing, RunSource, bases, complete, listed
 from clew.stores import Where, store_at
-from clew.support.errors import ConfigError, StoreError
-from clew.support.private_files import opener
+from clew.support.errors import StoreError
+from clew.support.private_files import new_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +62,8 @@ async def export_runs(
 async def _write_file(
     listing: RunListing, wanted: Sequence[str], path: Path, on_run: OnRun | None
 ) -> Exported:
-    with _new(path) as file:
+    with new_file(path) as file:
         return await _write(listing, wanted, file, on_run)
-
-
-@contextmanager
-def _new(path: Path) -> Generator[BinaryIO]:
-    """A file to write, which has its name once it is whole and safe on the disk."""
-    if path.exists():
-        message = f"{path} is there already: name a new file"
-        raise ConfigError(message)
-    draft = path.with_name(f"{path.name}.part")
-    try:
-        with open(draft, "wb", opener=opener) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        message = f"{path} cannot be written ({error.strerror}): name another file"
-        raise ConfigError(message) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 async def _write(

@@ -4,8 +4,12 @@ What is there already keeps its rights: whoever shares a store gives them.
 """
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
+
+from clew.support.errors import ConfigError
 
 _FILE: Final = 0o600
 _FOLDER: Final = 0o700
@@ -35,3 +39,27 @@ def write_text(path: Path, text: str) -> None:
     """Write a file anew; half a character is written as Python shows it."""
     with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=opener) as file:
         file.write(text)
+
+
+@contextmanager
+def new_file(path: Path) -> Generator[BinaryIO]:
+    """A file to write, which has its name once it is whole and safe on the disk.
+
+    Raises `ConfigError` where there is one of this name, or none can be written.
+    """
+    if path.exists():
+        message = f"{path} is there already: name a new file"
+        raise ConfigError(message)
+    draft = path.with_name(f"{path.name}.part")
+    try:
+        with open(draft, "wb", opener=opener) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        message = f"{path} cannot be written ({error.strerror}): name another file"
+        raise ConfigError(message) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ PACKAGES: Final[Mapping[str, Mapping[str, str]]] = {
     "clew-evals": {"clew.commands": "eval"},
     "clew-local": {"clew.models": "local"},
     "clew-mcp": {"clew.commands": "mcp tools.classify", "clew.mcp": "server tools"},
-    "clew-serve": {"clew.commands": "serve view"},
+    "clew-serve": {"clew.commands": "serve view", "clew.exports": "html"},
     "clew-strategies": {
         "clew.strategies": "strategy_agent auto evaluator_optimizer orchestrator plan_and_solve"
         " reflexion rewoo tree_search",

@@ -55,6 +55,9 @@ DOCTOR: Final = "clew.doctor"
 """An area of `clew doctor`: a function that gives name, whether it is usable, and why, of each."""
 COMMANDS: Final = "clew.commands"
 """`clew NAME`: a `click.Command`; with a dot in it, a command of one of clew's groups."""
+EXPORTS: Final = "clew.exports"
+"""`clew show --NAME FILE`: a function from a store and a run's id to pieces of a file, as they are
+made: `async def export(store, run_id) -> AsyncGenerator[bytes]`."""
 
 
 def names(group: str) -> list[str]:
