@@ -39,7 +39,7 @@ async def single_file(store: Store, run_id: str) -> AsyncGenerator[bytes]:
     started = None if run is None else run.started
     foreign = await store.foreign(run_id) if isinstance(store, Owns) else 0
     yield entire_fragment(
-        "single_head.html", policy=Markup(_POLICY), style=Markup(STYLE),  # noqa: S704 - our own
+        "single_head.html", policy=Markup(_POLICY), style=Markup(STYLE),  # noqa: S704 - they hold nothing that others wrote
         title=title_of(info, started), info=info, started=started, foreign=foreign,
         status=status_of(info.last.body),
     ).encode()  # fmt: skip
