@@ -1,7 +1,7 @@
 """What went wrong, as a status and one line of JSON: `error` for programs, `message` and `hint`."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -90,10 +90,16 @@ def problem_of(error: Exception) -> tuple[int, Problem]:
     return 500, Problem("internal", message, "the server's log says more")
 
 
-def answer_to(error: Exception) -> Response:
-    """The response to a request that an error ended."""
+def answer_to(
+    error: Exception, as_page: Callable[[int, Problem], Response] | None = None
+) -> Response:
+    """The response to a request that an error ended: JSON, or what `as_page` makes of it."""
     status, problem = problem_of(error)
     headers = dict(error.headers) if isinstance(error, RefusedError) else {}
     if status in {408, 413}:  # what the client still sends is not read
         headers["connection"] = "close"
-    return json_response(problem, status, headers)
+    if as_page is None:
+        return json_response(problem, status, headers)
+    response = as_page(status, problem)
+    response.headers.update(headers)
+    return response

@@ -22,6 +22,7 @@ from clew_serve.access.users import User, Users
 from clew_serve.bodies import check_declared, read_body
 from clew_serve.endpoints import Endpoint, Inquiry, RouteTable, body_of, pairs_of, query_of, reply
 from clew_serve.errors import RefusedError, answer_to
+from clew_serve.pages.failures import failure_page
 from clew_serve.service import Service
 
 TOKEN: Final = "token"  # noqa: S105 - the name of a parameter
@@ -71,7 +72,8 @@ class Gate:
             except ClientDisconnect:
                 return
             except Exception as error:  # noqa: BLE001 - each becomes an answer
-                response = answer_to(error)
+                browser = "text/html" in headers.get("accept", "")
+                response = answer_to(error, failure_page if browser else None)
             count(response.status_code)
             await response(scope, receive, answering)
 

@@ -10,16 +10,10 @@ from clew_serve.pages.inbox import INBOX_PAGES
 from clew_serve.pages.prompt import PROMPT
 from clew_serve.pages.run import RUN_PAGES
 from clew_serve.pages.runs import RUNS
+from clew_serve.pages.steering import STEERING_PAGES
 from clew_serve.pages.tree import TREE
 
 PAGES: Final[tuple[Endpoint, ...]] = (
-    RUNS,
-    *ASSETS,
-    *INBOX_PAGES,
-    PROMPT,
-    FIGURES,
-    TREE,
-    COMPARISON,
-    *RUN_PAGES,
-)
+    RUNS, *ASSETS, *INBOX_PAGES, PROMPT, FIGURES, TREE, COMPARISON, *STEERING_PAGES, *RUN_PAGES,
+)  # fmt: skip
 """All pages. Each is an endpoint, with a role, like those of the API."""

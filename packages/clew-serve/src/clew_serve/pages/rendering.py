@@ -71,6 +71,6 @@ def page(inquiry: Inquiry, template: str, **values: Any) -> HTMLResponse:
     return html_response(fragment(template, user=inquiry.user, **values))
 
 
-def html_response(text: str) -> HTMLResponse:
+def html_response(text: str, status: int = 200) -> HTMLResponse:
     """HTML that was rendered here, which may load nothing of others."""
-    return HTMLResponse(text, headers=_HEADERS)
+    return HTMLResponse(text, status, headers=_HEADERS)

@@ -1,17 +1,22 @@
 """The page of a run: its first entries, more of them on demand, and what is new as it happens."""
 
+import secrets
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
+import anyio
 import msgspec
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from clew import ClewError, Entry, Image, Stream, Token, Withdrawn, follow
+from clew import ClewError, Entry, Image, Token, Withdrawn, follow
 from clew.interfaces import RunInfo, Started
 from clew.stores.listing import entries_after, status_of, summary
+from clew_serve.access.roles import may
 from clew_serve.api.access_to_runs import info_of
-from clew_serve.api.events import LiveEvents
+from clew_serve.api.events import OPEN, LiveEvents
 from clew_serve.endpoints import Endpoint, Inquiry
 from clew_serve.errors import RefusedError
 from clew_serve.pages.rendering import fragment, html_response, page
@@ -21,6 +26,10 @@ from clew_serve.pages.thread import PICTURES, Thread, attachments_of, effects_of
 SCREEN: Final = 60
 """So many entries are on a page; the others come by the next ones."""
 
+LOOK: Final = 1.0
+"""Seconds between two looks at a run that waits for a person."""
+
+HELD: Final = "held"
 _RUN: Final = "/runs/{run:path}"
 _NUMBER: Final = msgspec.Meta(ge=0, le=2**53)
 _PICTURE_POLICY: Final = {"content-security-policy": "default-src 'none'; sandbox"}
@@ -31,6 +40,12 @@ class ThreadQuery(msgspec.Struct):
 
     after: Annotated[int, _NUMBER] = 0
     step: Annotated[int, _NUMBER] | None = None
+
+
+class LiveQuery(ThreadQuery):
+    """The same; with `wait` also while the run waits for a person, until it goes on elsewhere."""
+
+    wait: bool = False
 
 
 class PictureQuery(msgspec.Struct):
@@ -46,11 +61,18 @@ async def show(inquiry: Inquiry) -> HTMLResponse:
     info = await info_of(inquiry)
     run = summary(info)
     started = None if run is None else run.started
+    status = status_of(info.last.body)
+    goes_on = status in {OPEN, HELD} or bool(await inquiry.service.store.inbox(info.run_id))
     return page(
         inquiry, "run.html", info=info, started=started, title=title_of(info, started),
-        status=status_of(info.last.body), query=query, screen=SCREEN,
-        **await _screen(inquiry, info),
+        status=status, goes_on=goes_on, query=query, screen=SCREEN, steers=may_steer(inquiry),
+        request=secrets.token_hex(16), **await _screen(inquiry, info),
     )  # fmt: skip
+
+
+def may_steer(inquiry: Inquiry) -> bool:
+    """Whether the user may steer runs here, so that a page has the forms for it."""
+    return may(inquiry.user.role, "run") and not inquiry.service.config.read_only
 
 
 async def more(inquiry: Inquiry) -> HTMLResponse:
@@ -64,15 +86,15 @@ async def live(inquiry: Inquiry) -> Response:
 
     The id of each is the number of the entry and its step; `Last-Event-ID` goes on behind it.
     """
-    query: ThreadQuery = inquiry.query
+    query: LiveQuery = inquiry.query
     info = await info_of(inquiry)
     after, step = _position(inquiry.headers.get("last-event-id", "")) or (query.after, query.step)
-    thread = thread_of(info, min(after, info.entries), step)
-    stream = follow(
-        info.run_id, after=min(after, info.entries), store=inquiry.service.store,
-        owner=inquiry.user.owner,
-    )  # fmt: skip
-    return LiveEvents(inquiry.service, _pieces(stream, thread))
+    after = min(after, info.entries)
+    thread = _thread(inquiry, info, after, step)
+    status = status_of(info.last.body)
+    items = _items(inquiry, info.run_id, after, status, wait=query.wait)
+    stopped = status != OPEN and after == info.entries
+    return LiveEvents(inquiry.service, _pieces(items, thread, stopped=stopped))
 
 
 async def picture(inquiry: Inquiry) -> Response:
@@ -91,7 +113,7 @@ async def picture(inquiry: Inquiry) -> Response:
 async def _screen(inquiry: Inquiry, info: RunInfo) -> dict[str, Any]:
     """A page of entries as HTML, and where the next one begins."""
     query: ThreadQuery = inquiry.query
-    thread = thread_of(info, query.after, query.step)
+    thread = _thread(inquiry, info, query.after, query.step)
     entries = await entries_after(inquiry.service.store, info.run_id, query.after, SCREEN)
     drawn = thread.drawn(entries)
     last = entries[-1].seq if entries else query.after
@@ -112,6 +134,11 @@ def thread_of(info: RunInfo, after: int, step: int | None) -> Thread:
     return Thread(info.run_id, effects, step if after else 0)
 
 
+def _thread(inquiry: Inquiry, info: RunInfo, after: int, step: int | None) -> Thread:
+    """The same for the user who asks."""
+    return replace(thread_of(info, after, step), forks=may_steer(inquiry))
+
+
 def _position(last_id: str) -> tuple[int, int | None] | None:
     """The entry and the step that the id of an event names; None for what is none."""
     seq, _, step = last_id.partition("-")
@@ -120,15 +147,38 @@ def _position(last_id: str) -> tuple[int, int | None] | None:
     return int(seq), int(step) if step.isascii() and step.isdecimal() and len(step) < 15 else None
 
 
-async def _pieces(stream: Stream[Any], thread: Thread) -> AsyncGenerator[bytes]:
-    """The items of a stream as pieces of HTML; the last one is the event `end`."""
-    yield b": it goes on\n\n"
-    try:
-        async with stream:
+async def _items(
+    inquiry: Inquiry, run_id: str, after: int, status: str, *, wait: bool
+) -> AsyncGenerator[Any]:
+    """The items of a run's stream; with `wait` also those after each time that it is held."""
+    store, owner = inquiry.service.store, inquiry.user.owner
+    while True:
+        async with follow(run_id, after=after, store=store, owner=owner) as stream:
             async for item in stream:
                 if isinstance(item, Entry):
-                    drawn = thread.drawn([item])
-                    text = fragment("live.html", drawn=drawn, status=status_in(item.event))
+                    after, status = item.seq, status_in(item.event)
+                yield item
+        if not wait or status != HELD:
+            return
+        while (await info_of(inquiry)).entries <= after:  # noqa: ASYNC110 - others write it
+            await anyio.sleep(LOOK)
+
+
+async def _pieces(
+    items: AsyncGenerator[Any], thread: Thread, *, stopped: bool
+) -> AsyncGenerator[bytes]:
+    """The items of a stream as pieces of HTML; the last one is the event `end`.
+
+    What follows on the stop of a run that had `stopped` says that it is open again.
+    """
+    yield b": it goes on\n\n"
+    try:
+        async with aclosing(items):
+            async for item in items:
+                if isinstance(item, Entry):
+                    status = status_in(item.event) or (OPEN if stopped else "")
+                    stopped = status_in(item.event) != ""
+                    text = fragment("live.html", drawn=thread.drawn([item]), status=status)
                     step = "" if thread.step is None else thread.step
                     yield _event(text, f"{item.seq}-{step}")
                 elif isinstance(item, Token):
@@ -153,7 +203,7 @@ RUN_PAGES: Final = (
         gives="text/html", about="The next entries of a run, for its page.",
     ),
     Endpoint(
-        method="GET", path=f"{_RUN}/live", role="look", handler=live, query=ThreadQuery,
+        method="GET", path=f"{_RUN}/live", role="look", handler=live, query=LiveQuery,
         gives="text/event-stream", about="A run as it happens, for its page.",
     ),
     Endpoint(

@@ -127,3 +127,11 @@ def editable(value: Any) -> str:
     """
     text = _ODD.sub(lambda odd: json.dumps(odd[0])[1:-1], json_text(value))
     return text if len(text) <= LONG else ""
+
+
+def is_plain(text: str) -> bool:
+    """Whether somebody who edits a text sees all of it, so that what is sent back is what it was.
+
+    It is short, and printable ASCII.
+    """
+    return len(text) <= LONG and not _ODD.search(text) and not text.startswith("\n")

@@ -145,6 +145,8 @@ class Thread:
     effects: Mapping[str, str]
     step: int | None = 0
     alone: bool = False
+    forks: bool = False
+    """Whether each step leads to the form that forks the run there."""
     names: dict[str, str] = field(default_factory=dict[str, str])
     sources: dict[str, str] = field(default_factory=dict[str, str])
 
