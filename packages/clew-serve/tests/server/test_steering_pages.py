@@ -79,8 +79,8 @@ async def test_a_run_is_begun_once_by_its_form_however_often_that_is_sent_and_go
         path = led_to(sent[0])
         run = path.removeprefix("/runs/")
         await ada.until_stop(run)
-        said = await send(ada, await page_of(ada, path), f"{path}/words", say="And <now>?")
-        assert led_to(said) == path
+        spoke = await send(ada, await page_of(ada, path), f"{path}/words", say="And <now>?")
+        assert led_to(spoke) == path
         await ada.until_stop(run)
         empty = await send(ada, page, "/start", agent="greeter", question=" ")
         listed = await ada.get("/api/runs")
@@ -99,8 +99,8 @@ async def test_words_that_wait_for_a_worker_elsewhere_are_followed_on_the_page_o
         await here.by(ADA).until_stop(run)
         before = await page_of(here.by(ADA), f"/runs/{run}")
     async with site(agents=agents, work=False) as here:
-        said = await send(here.by(ADA), before, f"/runs/{run}/words", say="And now?")
-        after = await page_of(here.by(ADA), led_to(said))
+        spoke = await send(here.by(ADA), before, f"/runs/{run}/words", say="And now?")
+        after = await page_of(here.by(ADA), led_to(spoke))
     assert [len(it.having("follows")) for it in (before, after)] == [0, 1]
 
 
