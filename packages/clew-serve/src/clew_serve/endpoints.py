@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -20,6 +20,8 @@ Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 FORM: Final = "application/x-www-form-urlencoded"
 MAX_FIELDS: Final = 100
 """So many fields a query or a form may have."""
+Position: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+"""A number of an entry, or of a step; no store and no browser counts further."""
 B = TypeVar("B", bound=msgspec.Struct)
 Q = TypeVar("Q", bound=msgspec.Struct)
 

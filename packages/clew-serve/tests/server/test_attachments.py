@@ -52,6 +52,8 @@ async def test_they_are_on_record_as_what_they_are_with_a_question_and_with_word
         {"media_type": "image/png", "data": "no base64!"},
         {"media_type": "text/plain", "data": "/w=="},
         {"media_type": "image/png", "data": "", "blob": "0123"},
+        {"media_type": "image/png"},
+        attached("text/plain", b"one", text="another"),  # of which one would be dropped
         {"data": ""},
     ],
 )

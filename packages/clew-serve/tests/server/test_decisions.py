@@ -176,6 +176,30 @@ async def test_a_cancelled_run_stops_and_waits_for_nobody() -> None:
     assert letters.sent == []
 
 
+async def test_a_run_that_was_cancelled_is_ended_once() -> None:
+    """Also one in no queue, with which the server goes on itself."""
+    first = await run(writer(Letters()), "Write.", store="runs.sqlite", run_id="r", owner="ada")
+    assert first.status == "held"
+    async with site(agents={"writer": writer(Letters())}) as here:
+        await here.by(ADA).post("/api/runs/r/cancel", {})
+        ended = await here.by(ADA).until_stop("r")
+        for _ in range(3):
+            await here.by(ADA).post("/api/runs/r/cancel", {})
+        assert await here.by(ADA).until_stop("r") == ended
+    assert ended["status"] == "interrupted"
+
+
+async def test_words_to_a_held_run_say_that_it_waits() -> None:
+    async with site(agents={"writer": writer(Letters())}) as here:
+        state = await held(here)
+        path, words = f"/api/runs/{state['run_id']}/words", {"say": "Be quick."}
+        assert (await here.by(ADA).post(path, words))["held"] is True
+        ruling = f"/api/rulings/{state['pending'][0]['id']}"
+        assert (await here.by(ADA).post(ruling, {"allow": True}))["held"] is False
+        await here.by(ADA).until_stop(state["run_id"])
+        assert (await here.by(ADA).post(path, words))["held"] is False
+
+
 async def test_a_fork_goes_on_in_another_way_and_belongs_to_the_same_user() -> None:
     looks: list[str] = []
 
@@ -195,6 +219,8 @@ async def test_a_fork_goes_on_in_another_way_and_belongs_to_the_same_user() -> N
         page = await here.by(ADA).get(f"/api/runs/{forked['run_id']}/entries")
         none = await here.by(ADA).ask("POST", f"/api/runs/{run_id}/forks", {"at": 9})
     assert (state["status"], state["owner"], looks) == ("answered", "ada", ["Skerry"])
+    charged = [each["kind"] for each in page["entries"] if each["event"] == "charged"]
+    assert charged in ([], ["left"])  # no reply was lost where one process hands on to another
     assert "nothing" in str(page["entries"])
     assert (none.status_code, none.json()["error"]) == (422, "invalid")
 

@@ -97,6 +97,24 @@ async def test_strangers_are_refused_on_every_path_alike() -> None:
     assert letters.sent == []
 
 
+@pytest.mark.parametrize(
+    "value", ["-1", str(2**53), str(2**63), "1e400", "9" * 5000, "٣"]
+)
+async def test_no_number_of_a_request_is_a_failure_of_the_server(value: str) -> None:
+    """Each parameter behind the `?` of each route, and the place that a stream begins at."""
+    async with site(agents={"writer": writer(Letters())}) as here:
+        run, call = await held(here)
+        for each in (each for each in ENDPOINTS if each.method == "GET"):
+            path, ada = path_of(each, run, call), here.by(ADA)
+            names = () if each.query is None else each.query.__struct_fields__
+            for name in names:
+                answer = await ada.ask("GET", f"{path}?{name}={value}")
+                assert answer.status_code < 500, (path, name)
+            if each.gives == "text/event-stream" and value.isascii():
+                answer = await ada.ask("GET", path, **{"last-event-id": value})
+                assert answer.status_code < 500, path
+
+
 async def test_a_run_of_another_is_not_found_by_whoever_has_its_id() -> None:
     letters = Letters()
     async with site(agents={"writer": writer(letters)}) as here:

@@ -47,8 +47,7 @@ async def give_ruling(inquiry: Inquiry) -> Done:
         inquiry.path["call"], allow=asked.allow, args=asked.args, why=asked.why,
         **_by(inquiry),
     )  # fmt: skip
-    await go_on(inquiry.service, record)
-    return Done(record.run_id)
+    return await _decided(inquiry, record)
 
 
 async def give_answer(inquiry: Inquiry) -> Done:
@@ -63,8 +62,7 @@ async def give_answer(inquiry: Inquiry) -> Done:
         await rule(named, allow=True, answer=asked.value, **_by(inquiry))
     else:
         await answer(named, asked.value, **_by(inquiry))
-    await go_on(inquiry.service, record)
-    return Done(record.run_id)
+    return await _decided(inquiry, record)
 
 
 async def give_outcome(inquiry: Inquiry) -> Done:
@@ -74,8 +72,14 @@ async def give_outcome(inquiry: Inquiry) -> Done:
     await settle(
         inquiry.path["call"], done=asked.done, result=asked.result, why=asked.why, **_by(inquiry)
     )
+    return await _decided(inquiry, record)
+
+
+async def _decided(inquiry: Inquiry, record: Trajectory) -> Done:
+    """See that the run goes on, unless other calls of it are held."""
     await go_on(inquiry.service, record)
-    return Done(record.run_id)
+    key = approval_id(inquiry.path["call"]).key
+    return Done(record.run_id, any(call.key != key for call in record.held))
 
 
 async def _record(inquiry: Inquiry) -> Trajectory:

@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 from clew.retention import trace
 from clew.stores.listing import entries_after
 from clew_serve.api.access_to_runs import info_of, record_of
-from clew_serve.endpoints import Inquiry
+from clew_serve.endpoints import Inquiry, Position
 
 MAX_PAGE: Final = 1_000
 LINES: Final = "application/jsonl"
@@ -19,7 +19,7 @@ LINES: Final = "application/jsonl"
 class EntryQuery(msgspec.Struct, forbid_unknown_fields=True):
     """A page of entries: those behind number `after`."""
 
-    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    after: Position = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 200
 
 

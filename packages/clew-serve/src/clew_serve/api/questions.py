@@ -14,11 +14,12 @@ MAX_ATTACHED: Final = 20
 class Attachment(msgspec.Struct, forbid_unknown_fields=True):
     """A picture, recording or file: its media type, its bytes in base64, and its `name`.
 
-    `text` is what it shows or says, for a model that does not take it; what is text says it itself.
+    `text` is what it shows or says, for a model that does not take it. What is text says it itself:
+    it has either bytes in UTF-8, or a `text`.
     """
 
     media_type: str
-    data: bytes
+    data: bytes = b""
     name: str = ""
     text: str = ""
 
@@ -41,6 +42,9 @@ def _part(attached: Attachment) -> Image | Audio | File:
         return Audio(attached.media_type, attached.data, attached.text)
     if kind != "text":
         return File(attached.media_type, attached.data, attached.text, name=attached.name)
+    if attached.text and attached.data:
+        message = f"the attachment {attached.name[:80]!r} is a text that comes twice"
+        raise RefusedError(422, "invalid", message, "give its data or its text")
     try:
         text = attached.text or attached.data.decode()
     except UnicodeDecodeError as error:

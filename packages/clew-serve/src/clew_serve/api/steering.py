@@ -54,9 +54,13 @@ class Rewinding(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Done(msgspec.Struct):
-    """What was asked for is on disk, and the run goes on by it."""
+    """What was asked for is on disk, and the run goes on by it.
+
+    Unless it is `held`: then it waits for what else `GET /api/inbox` has of it.
+    """
 
     run_id: str
+    held: bool = False
 
 
 async def say(inquiry: Inquiry) -> Done:
@@ -76,15 +80,18 @@ async def say(inquiry: Inquiry) -> Done:
         )  # fmt: skip
     else:
         await service.work.go_on(served, record.run_id, say=message, request=words.request)
-    return Done(record.run_id)
+    return Done(record.run_id, bool(record.held))
 
 
 async def end(inquiry: Inquiry) -> Done:
     """Ask a run, and the runs below it, to stop."""
     asked: Cancelling = inquiry.content
     record = await record_of(inquiry)
+    stop, store = record.stop, inquiry.service.store
+    if stop is not None and stop.status == "interrupted" and not await store.inbox(record.run_id):
+        return Done(record.run_id)  # somebody ended it before
     why = asked.why or f"{inquiry.user.by} cancelled it"
-    await cancel(record.run_id, why=why, store=inquiry.service.store, owner=inquiry.user.owner)
+    await cancel(record.run_id, why=why, store=store, owner=inquiry.user.owner)
     await go_on(inquiry.service, record)
     return Done(record.run_id)
 

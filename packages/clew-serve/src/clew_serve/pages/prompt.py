@@ -8,7 +8,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from clew_serve.api import prompts
-from clew_serve.endpoints import Endpoint, Inquiry
+from clew_serve.endpoints import Endpoint, Inquiry, Position
 from clew_serve.pages.rendering import fragment, page
 
 SCREEN: Final = 60
@@ -19,7 +19,7 @@ class PageQuery(msgspec.Struct):
     """A step, and how many messages of its prompt come before those of the page."""
 
     step: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    after: Position = 0
 
 
 async def show(inquiry: Inquiry) -> HTMLResponse:

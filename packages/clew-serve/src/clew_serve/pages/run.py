@@ -4,7 +4,7 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import anyio
 import msgspec
@@ -17,7 +17,7 @@ from clew.stores.listing import entries_after, status_of, summary
 from clew_serve.access.roles import may
 from clew_serve.api.access_to_runs import info_of
 from clew_serve.api.events import OPEN, LiveEvents
-from clew_serve.endpoints import Endpoint, Inquiry
+from clew_serve.endpoints import Endpoint, Inquiry, Position
 from clew_serve.errors import RefusedError
 from clew_serve.pages.rendering import fragment, html_response, page
 from clew_serve.pages.safe_html import short
@@ -31,15 +31,14 @@ LOOK: Final = 1.0
 
 HELD: Final = "held"
 _RUN: Final = "/runs/{run:path}"
-_NUMBER: Final = msgspec.Meta(ge=0, le=2**53)
 _PICTURE_POLICY: Final = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 class ThreadQuery(msgspec.Struct):
     """The entries behind number `after`; `step` is the one there, where it is known."""
 
-    after: Annotated[int, _NUMBER] = 0
-    step: Annotated[int, _NUMBER] | None = None
+    after: Position = 0
+    step: Position | None = None
 
 
 class LiveQuery(ThreadQuery):
@@ -51,8 +50,8 @@ class LiveQuery(ThreadQuery):
 class PictureQuery(msgspec.Struct):
     """A picture by the number of its entry, and its own in that, from 0."""
 
-    entry: Annotated[int, _NUMBER] = 1
-    number: Annotated[int, _NUMBER] = 0
+    entry: Position = 1
+    number: Position = 0
 
 
 async def show(inquiry: Inquiry) -> HTMLResponse:

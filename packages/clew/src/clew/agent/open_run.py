@@ -1,7 +1,7 @@
 """A run that is open for work: begun, taken up or forked, and closed with its context."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Generic
 
 import anyio
@@ -14,11 +14,11 @@ from clew.agent.question import Question, message_parts
 from clew.agent.read_result import complete_result
 from clew.agent.request_words import check_same_words, turn_of, words_of
 from clew.agent.result import Result
-from clew.agent.runner import complete, drive, start, start_fork, take_up
+from clew.agent.runner import complete, drive, leave, start, start_fork, take_up
 from clew.agent.streaming.stream import Stream
-from clew.core.events import Changed, Note
+from clew.core.events import Cancel, Changed, Note
 from clew.core.fork import find_fork_point
-from clew.core.inbox import queued_in
+from clew.core.inbox import queued_in, words_in
 from clew.core.journal import Journal, load
 from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
@@ -27,6 +27,7 @@ from clew.stores import Where, store_at
 from clew.stores.locks import at_work
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
+from clew.support.errors import StoreError
 from clew.support.resources import resources
 from clew.support.run_ids import new_run_id
 from clew.support.settings import check_text
@@ -41,6 +42,8 @@ class OpenRun(Generic[A_co]):
         self._agent = agent
         self._journal = journal
         self._working = anyio.Lock()
+        self.went_on = False
+        """Whether it was continued here; a run that was not is handed on without any cost."""
 
     @property
     def run_id(self) -> str:
@@ -90,9 +93,10 @@ class OpenRun(Generic[A_co]):
             elif (
                 (stop := self.record.stop) is not None
                 and (stop.status == "interrupted" or is_set_aside(stop))
-                and not await queued_in(self._journal.store, self.run_id)
+                and not await self._has_words()
             ):
                 await self._journal.record(Changed(self._agent.spec))
+            self.went_on = True
             return await drive(self._agent, self._journal)
 
     async def until_stop(self) -> Result[A_co]:
@@ -103,10 +107,26 @@ class OpenRun(Generic[A_co]):
         async with self._working:
             if is_set_aside(self.record.stop) and await self._journal.store.inbox(self.run_id):
                 await self._journal.record(Changed(self._agent.spec))
+            self.went_on = True
             return await drive(self._agent, self._journal)
+
+    async def hand_on(self) -> None:
+        """Record that nothing was asked of the model here, so that nobody charges for it.
+
+        A store that fails is no matter: the next worker charges what may have been lost.
+        """
+        with anyio.CancelScope(shield=True), suppress(StoreError):
+            await leave(self._agent, self._journal)
+
+    async def _has_words(self) -> bool:
+        """Whether words wait for the run, or a wish to end it: they say how it goes on."""
+        store, run_id = self._journal.store, self.run_id
+        cancelled = any(isinstance(word, Cancel) for word in await words_in(store, run_id))
+        return cancelled or bool(await queued_in(store, run_id))
 
     async def _answer_queued(self) -> None:
         """Take what was posted before, and answer the words that wait by now."""
+        self.went_on = True
         await self._journal.receive()
         waiting = (await queued_in(self._journal.store, self.run_id)).keys()
         while waiting and waiting & (await queued_in(self._journal.store, self.run_id)).keys():
@@ -152,7 +172,12 @@ async def open_run(
                     agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
                     labels=labels, owner=owner, deps=deps,
                 )  # fmt: skip
-                yield OpenRun(agent, journal)
+                opened_run = OpenRun(agent, journal)
+                try:
+                    yield opened_run
+                finally:
+                    if not opened_run.went_on:
+                        await opened_run.hand_on()
             return
         await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
         async with at_work(opened, run_id, "take over" if take_over else "wait"):
@@ -161,7 +186,12 @@ async def open_run(
                 agent, run_id, opened,
                 accept_change=accept_change, listener=listener, origin=origin, deps=deps,
             )  # fmt: skip
-            yield OpenRun(agent, journal)
+            opened_run = OpenRun(agent, journal)
+            try:
+                yield opened_run
+            finally:
+                if not opened_run.went_on:
+                    await opened_run.hand_on()
 
 
 @asynccontextmanager
@@ -191,4 +221,9 @@ async def open_fork(
             journal = await start_fork(
                 agent, point, opened, new_id, listener=listener, origin=origin, deps=deps
             )
-            yield OpenRun(agent, journal)
+            opened_run = OpenRun(agent, journal)
+            try:
+                yield opened_run
+            finally:
+                if not opened_run.went_on:
+                    await opened_run.hand_on()
