@@ -5,16 +5,22 @@ The SDK logs a line that it cannot read and says nothing, so a client would wait
 
 import asyncio
 import json
+import logging
 import math
 import os
 import sys
 from typing import Any, Final, cast
 
-from acp import stdio_streams
+from acp import schema, stdio_streams
+
+from clew_acp.safe_text import quoted
 
 LONGEST: Final = 64 * 1024 * 1024
 """The most bytes of a message: a longer line is passed over, and answered with an error."""
 
+LOG: Final = logging.getLogger("clew")
+
+_NOTIFICATIONS: Final = {"session/cancel": schema.CancelNotification}
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 
@@ -54,6 +60,9 @@ class LineTransport:
                 continue
             if problem := problem_of(message):
                 await self._refuse(_INVALID_REQUEST, f"Invalid request: {problem}", message)
+                continue
+            if problem := misfit_of(message):  # which nobody may answer
+                LOG.warning("a notification was passed over: %s", problem)
                 continue
             return without_meta(message)
         return None
@@ -127,6 +136,20 @@ def problem_of(message: object) -> str:
     if not isinstance(fields["method"], str):
         return "its method is no text"
     return "" if isinstance(fields.get("params", {}), dict | None) else "its params are no object"
+
+
+def misfit_of(message: dict[str, Any]) -> str:
+    """Why a notification cannot be taken; "" where it can, and for a request."""
+    method = message.get("method")
+    if "id" in message or method is None or method.startswith("_"):
+        return ""
+    if method not in _NOTIFICATIONS:
+        return f"there is no method {quoted(method)}"
+    try:
+        _NOTIFICATIONS[method].model_validate(message.get("params"))
+    except ValueError as error:
+        return f"{method}: {' '.join(str(error).split())[:200]}"
+    return ""
 
 
 def without_meta(message: dict[str, Any]) -> dict[str, Any]:

@@ -47,14 +47,20 @@ LINES: list[tuple[str, object, int]] = [
 ]
 """Lines, and the id and the code of the error that answers each."""
 
+NOTIFICATIONS = [
+    json.dumps({"jsonrpc": "2.0", "method": method, **more})
+    for method in ("session/cancel", "session/dance", "$/cancel_request", "_own/news")
+    for more in ({}, {"params": {}}, {"params": {"sessionId": 1}}, {"params": {"sessionId": "no"}})
+]
+"""Nobody may answer these."""
+
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_bad_lines_are_answered_and_good_ones_after_them(tmp_path: Path) -> None:
     meta = {"_meta": {"protocol_version": "taken for an argument", "self": 1}}
     good = request(99, "initialize", {"protocolVersion": 7, **meta})
     nobody = '{"jsonrpc": "2.0", "id": 1000, "result": {}}'  # answers what was not asked
-    stray = '{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "none"}}'
-    lines = [*(line for line, _, _ in LINES), "", nobody, stray, good]
+    lines = [*(line for line, _, _ in LINES), "", nobody, *NOTIFICATIONS, good]
     answers = await answered(tmp_path, "\n".join(lines).encode("latin-1") + b"\n", len(LINES) + 1)
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
     refused = [(str(it["id"]), it["error"]["code"]) for it in answers if "error" in it]
@@ -62,14 +68,19 @@ async def test_bad_lines_are_answered_and_good_ones_after_them(tmp_path: Path) -
     (greeted,) = [answer for answer in answers if "result" in answer]
     assert (greeted["id"], greeted["result"]["protocolVersion"]) == (99, 1)
     assert all("\n" not in it["error"]["message"] for it in answers if "error" in it)
+    told = (tmp_path / "stderr").read_text().splitlines()
+    assert told
+    assert [line for line in told if not line.startswith("clew: a notification")] == []
 
 
 async def answered(folder: Path, lines: bytes, count: int) -> list[dict[str, Any]]:
     """So many answers to lines; then the process ends, since nobody asks any more."""
     text = ""
-    async with await anyio.open_process(
-        command("telling", folder), env=environment(folder), stderr=None
-    ) as process:
+    with (folder / "stderr").open("wb") as errors:
+        process = await anyio.open_process(
+            command("telling", folder), env=environment(folder), stderr=errors
+        )
+    async with process:
         assert process.stdin is not None
         assert process.stdout is not None
         with anyio.fail_after(PATIENCE):

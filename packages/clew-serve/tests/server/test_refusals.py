@@ -97,9 +97,7 @@ async def test_strangers_are_refused_on_every_path_alike() -> None:
     assert letters.sent == []
 
 
-@pytest.mark.parametrize(
-    "value", ["-1", str(2**53), str(2**63), "1e400", "9" * 5000, "٣"]
-)
+@pytest.mark.parametrize("value", ["-1", str(2**53), str(2**63), "1e400", "9" * 5000, "٣"])
 async def test_no_number_of_a_request_is_a_failure_of_the_server(value: str) -> None:
     """Each parameter behind the `?` of each route, and the place that a stream begins at."""
     async with site(agents={"writer": writer(Letters())}) as here:
