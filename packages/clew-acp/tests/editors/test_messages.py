@@ -47,10 +47,13 @@ LINES: list[tuple[str, object, int]] = [
 ]
 """Lines, and the id and the code of the error that answers each."""
 
+PARAMETERS: list[dict[str, Any]] = [
+    {}, {"params": {}}, {"params": {"sessionId": 1}}, {"params": {"sessionId": "no"}}
+]  # fmt: skip
 NOTIFICATIONS = [
-    json.dumps({"jsonrpc": "2.0", "method": method, **more})
+    json.dumps({"jsonrpc": "2.0", "method": method, **parameters})
     for method in ("session/cancel", "session/dance", "$/cancel_request", "_own/news")
-    for more in ({}, {"params": {}}, {"params": {"sessionId": 1}}, {"params": {"sessionId": "no"}})
+    for parameters in PARAMETERS
 ]
 """Nobody may answer these."""
 

@@ -157,35 +157,30 @@ async def open_run(
     """
     check_argument("agent", agent, Agent, "an Agent")
     async with store_at(agent.store if store is None else store) as opened, resources(agent):
-        if goal is not None:
+        if goal is None:
+            await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
+            turn = at_work(opened, run_id, "take over" if take_over else "wait")
+        else:
             if owner is not None and run_id:
                 await refuse_anothers(opened, run_id, owner)
             run_id = run_id or new_run_id()
-            patience = agent.parts.patience
             turn = (
                 at_work(opened, run_id, "refuse")  # as `begins` has it, which is a call
                 if owner is None
-                else begins(opened, run_id, owner, patience)
+                else begins(opened, run_id, owner, agent.parts.patience)
             )
-            async with turn:
+        async with turn:
+            if goal is None:
+                agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
+                journal = await take_up(
+                    agent, run_id, opened,
+                    accept_change=accept_change, listener=listener, origin=origin, deps=deps,
+                )  # fmt: skip
+            else:
                 journal = await start(
                     agent, goal, opened, run_id=run_id, listener=listener, origin=origin,
                     labels=labels, owner=owner, deps=deps,
                 )  # fmt: skip
-                opened_run = OpenRun(agent, journal)
-                try:
-                    yield opened_run
-                finally:
-                    if not opened_run.went_on:
-                        await opened_run.hand_on()
-            return
-        await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
-        async with at_work(opened, run_id, "take over" if take_over else "wait"):
-            agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
-            journal = await take_up(
-                agent, run_id, opened,
-                accept_change=accept_change, listener=listener, origin=origin, deps=deps,
-            )  # fmt: skip
             opened_run = OpenRun(agent, journal)
             try:
                 yield opened_run
