@@ -1,7 +1,7 @@
 """A run that is open for work: begun, taken up or forked, and closed with its context."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Generic
 
 import anyio
@@ -159,7 +159,9 @@ async def open_run(
     async with store_at(agent.store if store is None else store) as opened, resources(agent):
         if goal is None:
             await load_of(opened, run_id, owner)  # before anybody waits for it, or is fenced off
-            turn = at_work(opened, run_id, "take over" if take_over else "wait")
+            turn: AbstractAsyncContextManager[None] = at_work(
+                opened, run_id, "take over" if take_over else "wait"
+            )
         else:
             if owner is not None and run_id:
                 await refuse_anothers(opened, run_id, owner)
