@@ -150,10 +150,8 @@ async def open_run(
 ) -> AsyncGenerator[OpenRun[A_co]]:
     """Open a run to work on: a new one for a `goal`, or without it the run of this id.
 
-    For work that takes longer than one call of `run` or `resume`, such as a chat: until it is
-    closed, other calls of this process that open the run wait. The arguments and errors are theirs;
-    `origin` is an agent file's description of the agent, recorded if the run is
-    new or its agent has changed.
+    Until it is closed, other calls of this process that open it wait. Arguments and errors are
+    those of `run` and `resume`; `origin` is an agent file's, recorded if run or agent is new.
     """
     check_argument("agent", agent, Agent, "an Agent")
     async with store_at(agent.store if store is None else store) as opened, resources(agent):
@@ -163,14 +161,11 @@ async def open_run(
                 opened, run_id, "take over" if take_over else "wait"
             )
         else:
-            if owner is not None and run_id:
-                await refuse_anothers(opened, run_id, owner)
             run_id = run_id or new_run_id()
-            turn = (
-                at_work(opened, run_id, "refuse")  # as `begins` has it, which is a call
-                if owner is None
-                else begins(opened, run_id, owner, agent.parts.patience)
-            )
+            turn = at_work(opened, run_id, "refuse")  # as `begins` has it, which is a call
+            if owner is not None:
+                await refuse_anothers(opened, run_id, owner)
+                turn = begins(opened, run_id, owner, agent.parts.patience)
         async with turn:
             if goal is None:
                 agent = agent if accept_change else as_begun(agent, await load(opened, run_id))
