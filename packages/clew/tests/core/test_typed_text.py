@@ -83,7 +83,8 @@ def test_arguments_are_read_one_by_one() -> None:
         "year": "2026", "page": 3, "any": 4, "more": 5, "deep": {"year": 6},
     }  # fmt: skip
     assert arguments_of_text(typed)["year"] == 2026
-    for wrong in ("2026", "[1]", "{", "\ud800"):
+    endless = [f'{{"a": {it}}}' for it in ("1e400", "-1e400", "[1e400]", "NaN", "Infinity")]
+    for wrong in ("2026", "[1]", "{", "\ud800", *endless):
         with pytest.raises(ConfigError, match="that is no JSON object of arguments"):
             arguments_of_text(wrong, parameters)
 

@@ -51,6 +51,7 @@ def arguments_of_text(text: str, parameters: Json = None) -> dict[str, Json]:
     """
     try:
         typed = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        msgspec.json.decode(text)  # a raw part need not be JSON: such as a number beyond all
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         message = f"that is no JSON object of arguments: {error}"
         raise ConfigError(message) from error

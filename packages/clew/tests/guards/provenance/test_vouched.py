@@ -135,6 +135,33 @@ async def test_what_an_untrusted_text_has_is_no_guards_word(text: Any) -> None:
         assert "comes from letters (1.1)" in asked or "is trusted" in asked
 
 
+SPELLINGS: Final = [
+    ("de89 3704 0044", "DE8937040044"),
+    ("DE89-3704-0044", "de8937040044"),
+    ("\uff24\uff25\uff18\uff19 3704 0044", "DE89 37040044"),
+    ("DE89\u200b37040044", "DE8937040044"),
+    ("Cafe\u0301 North", "CAF\u00c9 NORTH"),
+    ("5,000.00", "5000"),
+    ("5 000", 5000),
+    ("\uff15\uff10\uff10\uff10", 5000),
+    ("5000", "5,000"),
+    ("5e3", 5000),
+    ("5000", "5e3"),
+    ("5000.0", 5000),
+]
+"""A value as somebody untrusted spelled it, and as the guard does."""
+
+
+@pytest.mark.parametrize(("theirs", "ours_"), SPELLINGS, ids=repr)
+async def test_no_spelling_of_what_is_untrusted_is_a_guards_word(theirs: str, ours_: Json) -> None:
+    guard = amending(ours(ours_), "account")
+    for text, wrote in ((f"Pay it to {theirs}.", "LL-1"), ("Pay it.", theirs)):
+        asked, _ = await why(guard, pay={"account": wrote}, text=text)
+        assert "account: " in asked
+        asked, _ = await why(guard, pay={"account": "LL-1"}, text=f"Pay 9{theirs}9.")
+        assert asked == ""  # another value has it within
+
+
 async def test_a_copy_from_the_record_is_no_guards_word() -> None:
     asked, _ = await why(amending(seen, "account"), pay={"account": "LL-1"}, text="to EV-666666")
     assert "'EV-666666' comes from letters (1.1)" in asked

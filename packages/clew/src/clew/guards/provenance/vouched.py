@@ -1,7 +1,7 @@
 """Values that a guard of the application gives a call, and vouches for.
 
 Only what is its own counts: not what the model wrote in this call, what has that in it or stands in
-it, nor what an untrusted text has as well. Nobody could tell whose word such a value is.
+it, nor what an untrusted text has as well, in any spelling. Nobody could tell whose word it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,8 @@ from typing import Final
 
 from clew.core.trajectory import Call
 from clew.core.values import Json
-from clew.guards.provenance.values import (
-    has_digit,
-    is_choice,
-    is_number,
-    leaves,
-    new_keys,
-    numbers_in,
-    stands_in,
-    stands_in_any,
-)
+from clew.guards.provenance.spellings import spelled_in_any
+from clew.guards.provenance.values import is_choice, leaves, new_keys
 
 BY_GUARD: Final = "the guard "
 """Begins the origin of such a value; the guard's name follows."""
@@ -29,7 +21,7 @@ class Vouched:
     """The arguments of a call that guards vouch for, as far as the values are their own."""
 
     def __init__(self, call: Call, written: Call, untrusted: Iterable[str]) -> None:
-        """`written` is the call as the model wrote it; `untrusted` are casefolded texts."""
+        """`written` is the call as the model wrote it; `untrusted` are texts."""
         judged = call.verdict
         amended = judged is not None and judged.verdict.kind == "amend"
         self.last = judged.by if judged is not None and amended else ""
@@ -56,20 +48,16 @@ class Vouched:
 
     @cached_property
     def _written(self) -> list[str]:
-        """What the model wrote in the call, casefolded."""
+        """What the model wrote in the call."""
         values = [it for each in self._before.values() for it in _values(each)]
-        return [str(it).casefold() for it in values if not is_choice(it)]
+        return [str(it) for it in values if not is_choice(it)]
 
     def _is_own(self, name: str, value: Json) -> bool:
         if is_choice(value):
             return not _has(self._before.get(name), value)
-        text = str(value).casefold()
-        if any(stands_in(text, it) or stands_in(it, text) for it in self._written):
+        if spelled_in_any(value, (*self._written, *self._untrusted)):
             return False
-        if is_number(value):
-            texts = filter(has_digit, (*self._written, *self._untrusted))
-            return not any(float(value) in numbers_in(it) for it in texts)
-        return not stands_in_any(text, self._untrusted)
+        return not any(spelled_in_any(it, [str(value)]) for it in self._written)
 
 
 def _values(value: Json) -> list[Json]:
