@@ -13,6 +13,7 @@ from clew.support.instance_defaults import set_defaults
 from clew.support.json_values import plain
 from clew.support.read_back import changed_part
 from clew.tools.named_tuples import by_name
+from clew.tools.own_fields import without_own_fields
 from clew.tools.pydantic_types import adapted
 from clew.tools.schema import problems
 from clew.tools.types import from_json, schema_of
@@ -85,7 +86,8 @@ def encode_answer(kind: Any, value: Any) -> Json:
     Raises `ValueError` for what is none, or would be read back as another value.
     """
     set_defaults(value)
-    encoded: Json = decode_json(encode(by_name(adapted(kind, "the answer's type"), plain(value))))
+    typed, as_json = adapted(kind, "the answer's type"), plain(value)
+    encoded: Json = decode_json(encode(without_own_fields(typed, by_name(typed, as_json))))
     decoded = decode_answer(kind, encoded)
     if type(decoded) is not type(value) and decoded != value:  # it is only its JSON
         wanted = kind.__name__ if isinstance(kind, type) else repr(kind)
@@ -94,6 +96,9 @@ def encode_answer(kind: Any, value: Any) -> Json:
     if (changed := changed_part(value, decoded)) is not None:
         was, now = (type(each).__name__ for each in changed)
         message = f"in it a value of type {was} is read back as {now}: the type must say what it is"
+        raise ValueError(message)
+    if encoded != as_json and plain(decoded) != as_json:
+        message = "in it a field that its class sets itself (init=False) has another value"
         raise ValueError(message)
     return encoded
 
@@ -111,5 +116,6 @@ def decode_answer(kind: Any, value: Json) -> Any:
 
 def completed_answer(kind: Any, recorded: Json) -> Json:
     """A recorded answer with the fields that its type has by default."""
-    typed = by_name(adapted(kind, "the answer's type"), plain(decode_answer(kind, recorded)))
-    return with_defaults(recorded, typed)
+    typed = adapted(kind, "the answer's type")
+    named = by_name(typed, plain(decode_answer(kind, recorded)))
+    return with_defaults(recorded, without_own_fields(typed, named))

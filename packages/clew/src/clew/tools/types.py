@@ -4,6 +4,7 @@ The types are those of msgspec (https://jcristharif.com/msgspec/supported-types.
 pydantic: its models, which are known by their methods, and what a stand-in reads as one.
 """
 
+import copy
 import re
 import typing
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from clew.support.pydantic_classes import adapter_of
 from clew.support.schema_parts import keywords
 from clew.support.short_text import one_line
 from clew.tools.named_tuples import as_object, by_position, named_tuples
+from clew.tools.own_fields import hide
 from clew.tools.pydantic_tuples import name_fields
 from clew.tools.pydantic_types import adapted, is_model, parts
 from clew.tools.schema import subschemas
@@ -103,7 +105,7 @@ class _Hoist(msgspec.Struct):
             raise TypeError(str(error).partition("\n")[0]) from error
         if self.mode == "validation":
             name_fields(kind, schema)
-        _merge(self.definitions, schema.pop("$defs", {}))
+        _merge(self.definitions, schema.pop("$defs", {}), self.mode)
         return schema
 
 
@@ -117,7 +119,9 @@ def _components(
         )
         if any("prefixItems" in each for each in definitions.values()):
             _name_fields([*named_tuples(kinds)], kinds, definitions)
-        _merge(definitions, hoist.definitions)
+        if mode == "validation":
+            hide(kinds, definitions, _Hoist(mode).schema)
+        _merge(definitions, hoist.definitions, mode)
     except (TypeError, NameError, ValueError) as error:
         reason = str(error).rpartition("\n")[2] or str(error)
         message = f"{where}: {reason}"
@@ -136,11 +140,19 @@ def _name_fields(tuples: list[Any], kinds: list[Any], definitions: dict[str, Par
         as_object(kind, definitions[name])
 
 
-def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters]) -> None:
+def _merge(definitions: dict[str, Parameters], more: dict[str, Parameters], mode: Mode) -> None:
+    """Add definitions; msgspec and pydantic may both have made that of one type."""
     for name, schema in more.items():
-        if definitions.setdefault(name, schema) != schema:
+        other = definitions.setdefault(name, schema)
+        if other != schema and _in_one_form(other, name, mode) != _in_one_form(schema, name, mode):
             message = f"two different types are called {name}: rename one"
             raise TypeError(message)
+
+
+def _in_one_form(schema: Parameters, name: str, mode: Mode) -> Parameters:
+    schema = copy.deepcopy(schema)
+    _normalised_schema(schema, name, mode)
+    return schema
 
 
 def _refuse_keys(kind: Any, where: str, seen: set[int]) -> None:
