@@ -35,9 +35,9 @@ def _numbers_in(text: str) -> list[str]:
     return [it.replace(",", "") for it in _NUMBER.findall(text)]
 
 
-def _apart(found: re.Match[str], text: str) -> bool:
+def _apart(match: re.Match[str], text: str) -> bool:
     """Whether no letter or digit stands directly beside what was matched."""
-    beside = text[max(0, found.start() - 1) : found.start()], text[found.end() : found.end() + 1]
+    beside = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     return not any(map(str.isalnum, beside))
 
 
@@ -48,8 +48,8 @@ def _one_form(text: str) -> str:
 
 
 def _as_text(value: Json) -> str:
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole else str(value)
+    integral = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if integral else str(value)
 
 
 def _number(value: Json, text: str) -> float | None:
