@@ -35,7 +35,7 @@ FLOORS = (
     {"agent"},  # the agent that people write, and what is done with one
     {"agent_files", "conversations", "testing"},
     {"workers"},
-    {"retention"},
+    {"operations", "retention"},
     {"clew"},  # the doors: `clew` and `clew.interfaces`
     {"cli"},
 )

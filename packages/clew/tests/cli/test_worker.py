@@ -6,6 +6,8 @@ import pty
 import re
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import fields
@@ -20,6 +22,7 @@ from clew.cli.worker import worker as worker_command
 from clew.core.contents import text_parts
 from clew.core.events import Started
 from clew.core.journal import Journal
+from clew.operations import Operations
 from clew.stores.sqlite.store import SqliteStore
 from clew.testing.models import ScriptedModel, say
 from clew.workers import WorkerConfig, WorkerEvent
@@ -47,6 +50,26 @@ from clew.testing import ScriptedModel, say
 
 def agent():
     return Agent(model=ScriptedModel([say("At your service.")]))
+"""
+LETTERS = """
+from clew import Agent, Verdict, sync, tool
+from clew.guards import Provenance
+from clew.testing import ScriptedModel, act, say
+
+@tool(effect="unsafe")
+def write(text: str) -> str:
+    "Write a letter."
+    return text
+
+async def hold(call, trajectory):
+    return Verdict("hold", "a person reads it") if call.action.name == "write" else None
+
+def agent():
+    model = ScriptedModel([act("write", text="Dear Ada"), say("done")], tools=[write])
+    return Agent(model, tools=[write], guards=[hold, Provenance("off")])
+
+def submitted():
+    return sync.submit(agent(), "Write to Ada.")
 """
 SEND = Say(calls=[("send", '{"to": "Bob"}')])
 
@@ -394,11 +417,46 @@ async def test_an_id_of_an_older_clew_sends_a_terminal_nothing(
 
 def test_the_options_are_the_fields_of_its_configuration_with_their_defaults() -> None:
     with worker_command.make_context("worker", []) as context:
-        given = {name: value for name, value in context.params.items() if name != "as_json"}
-    assert given.keys() == {field.name for field in fields(WorkerConfig)}
+        beside = {"as_json", "otel", *(field.name for field in fields(Operations))}
+        given = {name: value for name, value in context.params.items() if name not in beside}
+    assert given.keys() == {field.name for field in fields(WorkerConfig)} - {"listen"}
     del given["name"]  # by default that of the machine and the process
     usual = WorkerConfig()
     assert given == {name: getattr(usual, name) for name in given}
+
+
+def test_what_operators_need_runs_beside_a_worker() -> None:
+    Path("letters.py").write_text(LETTERS)
+    Path("tell.py").write_text("import sys; open('told', 'a').write(sys.stdin.read())")
+    done = clew("submit", "Write.", "--model", "offline", "--queue", "other", "--priority", "5")
+    assert done.out.strip() in clew("runs", "--label", "priority=5").out
+    command = [sys.executable, "-c", "import letters; print(letters.submitted())"]
+    run_id = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    done = clew(
+        "worker", "--agent", "letters:agent", "--only", "--until-idle", "--log", "json",
+        "--on-held", f"'{sys.executable}' tell.py", "--health", "0", "--day-tokens", "100000",
+    )  # fmt: skip
+    assert done.code == 0
+    assert re.fullmatch(r"clew: health is answered at port \d+\n", done.err)
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [line["event"] for line in lines][:2] == ["serving", "taken"]
+    assert all({"at", "worker", "queue", "level"} <= line.keys() for line in lines)
+    assert json.loads(Path("told").read_text())["run_id"] == run_id.strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--health", "x"), "'x' is no address for the health of a worker: give PORT or HOST:PORT"),
+        (("--on-held", "https://x.example/"), "notices are signed: set CLEW_WEBHOOK_SECRET"),
+        (("--day-tokens", "0"), "day_tokens is 0: give more than 0, or leave it out"),
+    ],
+)
+def test_what_operators_cannot_mean_is_told_in_a_line(words: tuple[str, ...], told: str) -> None:
+    done = clew("worker", "--until-idle", "--store", "some.sqlite", *words)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_worker_is_given_an_agent_of_ones_own_module() -> None:

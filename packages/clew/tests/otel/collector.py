@@ -1,4 +1,4 @@
-"""A collector on 127.0.0.1 that takes spans over OTLP/HTTP and keeps them, decoded."""
+"""A collector on 127.0.0.1 that takes spans and metrics over OTLP/HTTP and keeps them, decoded."""
 
 import gzip
 import threading
@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -37,6 +41,8 @@ class Collector:
     url: str
     spans: list[Got] = field(default_factory=list[Got])
     services: set[str] = field(default_factory=set[str])
+    metrics: set[str] = field(default_factory=set[str])
+    """The names of those that came."""
 
     def named(self, name: str) -> list[Got]:
         return [span for span in self.spans if span.name == name]
@@ -55,12 +61,14 @@ def collector() -> Iterator[Collector]:
             body = self.rfile.read(int(self.headers["content-length"]))
             if self.headers.get("content-encoding") == "gzip":
                 body = gzip.decompress(body)
-            assert (self.path, self.headers["content-type"]) == (
-                "/v1/traces",
-                "application/x-protobuf",
-            )
-            take(ExportTraceServiceRequest.FromString(body))
-            answer = ExportTraceServiceResponse().SerializeToString()
+            assert self.headers["content-type"] == "application/x-protobuf"
+            if self.path == "/v1/metrics":
+                take_metrics(ExportMetricsServiceRequest.FromString(body))
+                answer = ExportMetricsServiceResponse().SerializeToString()
+            else:
+                assert self.path == "/v1/traces"
+                take(ExportTraceServiceRequest.FromString(body))
+                answer = ExportTraceServiceResponse().SerializeToString()
             self.send_response(200)
             self.send_header("content-type", "application/x-protobuf")
             self.send_header("content-length", str(len(answer)))
@@ -69,6 +77,11 @@ def collector() -> Iterator[Collector]:
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
             """Print nothing."""
+
+    def take_metrics(request: ExportMetricsServiceRequest) -> None:
+        for resource in request.resource_metrics:
+            for scope in resource.scope_metrics:
+                found.metrics.update(metric.name for metric in scope.metrics)
 
     def take(request: ExportTraceServiceRequest) -> None:
         for resource in request.resource_spans:

@@ -186,9 +186,16 @@ async def _add_labels(connection: psycopg.AsyncConnection[Any]) -> None:
         await cursor.executemany("INSERT INTO labels (digest, number) VALUES (%s, %s)", values)
 
 
+# Up to where of each run somebody outside was told (`--on-held`).
+_NOTICES: Final = """
+CREATE TABLE notices (
+    number bigint PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, upto bigint NOT NULL
+);
+"""
+
 Step: TypeAlias = LiteralString | Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]
 
-STEPS: Final[Sequence[Step]] = (_TABLES + _APPEND + _FORGET, _add_labels)
+STEPS: Final[Sequence[Step]] = (_TABLES + _APPEND + _FORGET, _add_labels, _NOTICES)
 """What brings the tables from each version to the next. A step that was released never changes."""
 
 

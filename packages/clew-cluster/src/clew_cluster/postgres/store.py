@@ -66,6 +66,12 @@ _FORK: Final = """
         SELECT digest, made.number FROM made JOIN labels ON labels.number = made.root
     ) SELECT epoch FROM made"""
 _CREATE: Final = "INSERT INTO runs (run_id) VALUES (%(run_id)s) RETURNING epoch"
+_NOTIFIED: Final = (
+    "SELECT coalesce(upto, 0) FROM runs LEFT JOIN notices USING (number) WHERE run_id = %s"
+)
+_SET_NOTIFIED: Final = """
+    INSERT INTO notices (number, upto) SELECT number, %s FROM runs WHERE run_id = %s
+    ON CONFLICT (number) DO UPDATE SET upto = excluded.upto RETURNING number"""
 _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s RETURNING epoch"
 _BUMP_EMPTY: Final = (
     "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s AND head = shared RETURNING epoch"
@@ -340,6 +346,16 @@ class PostgresStore:
         params = {"run_id": run_id, "seq": last.seq, "hash": last.hash}
         if await self._at().link.ask(_ADOPT, params) != [(True,)]:
             raise changed_since(run_id)
+
+    async def notified(self, run_id: str) -> int:
+        rows = await self._at().link.ask(_NOTIFIED, (run_id,))
+        if not rows:
+            raise unknown_run(run_id)
+        return int(rows[0][0])
+
+    async def set_notified(self, run_id: str, seq: int) -> None:
+        if not await self._at().link.ask(_SET_NOTIFIED, (seq, run_id)):
+            raise unknown_run(run_id)
 
     async def size(self) -> int:
         rows = await self._at().link.ask(_SIZE)

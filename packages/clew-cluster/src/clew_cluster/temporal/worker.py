@@ -157,7 +157,7 @@ class TemporalWorker:
         outcome = await carry_claimed(
             self.agents, self.store, run_id, lock,
             gate=self._gate, leaving=self.leaving.is_set, taken=taken,
-            accept_change=self.config.accept_change,
+            accept_change=self.config.accept_change, listen=self.config.listen,
         )  # fmt: skip
         return self._settled(run_id, outcome)
 

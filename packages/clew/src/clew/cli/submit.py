@@ -54,6 +54,10 @@ It prints the run's id. `clew worker` executes the run, here or elsewhere.
 @QUEUE
 @LABEL
 @OWNER
+@click.option(
+    "--priority", metavar="N", type=int, default=0,
+    help="Come as soon as a run that waited N minutes longer.  [default: 0]",
+)  # fmt: skip
 @click.option("--wait", is_flag=True, help="Show the run while a worker executes it, to its end.")
 @agent_options
 @STORE
@@ -67,6 +71,7 @@ def submit_command(
     store: str | None,
     labels: dict[str, str],
     owner: str | None,
+    priority: int,
     *,
     wait: bool,
     as_json: bool,
@@ -80,7 +85,7 @@ def submit_command(
     """
     wanted, asked = options(arguments), with_attached(question, attached)
     with watching(as_json=as_json, quiet=quiet) as screen:
-        whose = Whose(labels, owner)
+        whose = Whose(labels, owner, priority)
         submitting = partial(_submit, asked, wanted, queue, screen, whose, store=store, wait=wait)
         end = anyio.run(submitting)
     if isinstance(end, ShownResult):
@@ -90,10 +95,11 @@ def submit_command(
 
 
 class Whose(NamedTuple):
-    """What is said of a run to find it again."""
+    """What is said of a run to find it again, and when it is to be taken up."""
 
     labels: dict[str, str]
     owner: str | None
+    priority: int = 0
 
 
 async def _submit(
@@ -111,7 +117,7 @@ async def _submit(
     async with store_at(shared_location(store)) as opened:
         run_id = await submit(
             made.agent, question, store=opened, queue=queue, origin=origin(made.spec),
-            labels=whose.labels, owner=whose.owner,
+            labels=whose.labels, owner=whose.owner, priority=whose.priority,
         )  # fmt: skip
         if not wait:
             return run_id

@@ -1,7 +1,8 @@
 """`clew worker`: work on the runs that were submitted."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import anyio
@@ -10,15 +11,17 @@ import click
 from clew import ConfigError
 from clew.agent_files import read_agent_file
 from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
+from clew.cli.groups import import_extra
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.progress import of_many
 from clew.cli.safe_text import inert, json_text, say
 from clew.cli.store_option import shared_location
 from clew.cli.worker_signals import finish_on_signals
+from clew.operations import Operations, operate
 from clew.support.short_text import one_line
 from clew.support.street import names_of
 from clew.support.wings import WORKERS, names
-from clew.workers import WorkerConfig, WorkerEvent, work
+from clew.workers import WorkerConfig, WorkerEvent
 
 GOAL = 60
 
@@ -61,10 +64,24 @@ with --until-idle, 130 stopped at once.
     help="At the start, take the runs of other workers, for example of one that hangs.",
 )
 @click.option(
+    "--day-cost", metavar="USD", type=float, help="What the queue may spend in a day (UTC)."
+)
+@click.option("--day-tokens", metavar="N", type=int, help="The same, in tokens.")
+@click.option(
     "--driver",
     type=click.Choice(sorted({*names(WORKERS), *names_of(WORKERS)})),
     default="local",
     help="What executes the runs.  [default: local, which is this process]",
+)
+@click.option("--health", metavar="[HOST:]PORT", help="Answer /healthz, /readyz and /metrics.")
+@click.option(
+    "--on-held",
+    metavar="CMD|URL",
+    help="Whom to tell of a held run: JSON on stdin, or signed POST.",
+)
+@click.option("--otel", is_flag=True, help="Send spans and metrics to a collector, over OTLP/HTTP.")
+@click.option(
+    "--log", type=click.Choice(["json"]), help="Write a dated line of JSON for each event, instead."
 )
 @STORE
 @JSON
@@ -73,7 +90,11 @@ def worker(
     agents: tuple[str, ...],
     store: str | None,
     name: str | None,
+    health: str | None,
+    on_held: str | None,
+    log: str | None,
     *,
+    otel: bool,
     only: bool,
     as_json: bool,
     **options: Any,
@@ -90,9 +111,23 @@ def worker(
         options["name"] = name
     location = shared_location(store or store_of(agents))
     config = WorkerConfig(store=location, agents=agents, only=only, **options)
-    printer = EventPrinter(as_json=as_json)
-    with of_many():
-        return anyio.run(_work, config, printer)
+    printer = EventPrinter(as_json=as_json, silent=log is not None)
+    with ExitStack() as stack:
+        stack.enter_context(of_many())
+        telemetry = stack.enter_context(_telemetry()) if otel else None
+        operations = Operations(
+            health=health or "", on_held=on_held or "", telemetry=telemetry,
+            log=printer.say if log else None,
+        )  # fmt: skip
+        return anyio.run(_work, config, operations, printer)
+
+
+def _telemetry() -> AbstractContextManager[Any]:
+    """What OpenTelemetry is told, while it lasts."""
+    exporting: Callable[[], AbstractContextManager[Any]] = import_extra(
+        "clew.otel.telemetry", "otel"
+    ).exporting
+    return exporting()
 
 
 def store_of(agents: Iterable[str]) -> str | None:
@@ -108,8 +143,9 @@ def store_of(agents: Iterable[str]) -> str | None:
 class EventPrinter:
     """Prints the events of a worker, one per line; a closed stdout does not stop the worker."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    def __init__(self, *, as_json: bool, silent: bool = False) -> None:
         self.as_json = as_json
+        self.silent = silent
         self.failed = 0
         self.working: set[str] = set()
 
@@ -120,6 +156,8 @@ class EventPrinter:
             self.working.add(event.run_id)
         else:
             self.working.discard(event.run_id)
+        if self.silent:
+            return
         if self.as_json:
             self.say(json_text({"what": event.what, "run_id": event.run_id, "text": event.text}))
             return
@@ -140,11 +178,16 @@ def _print_nothing(line: str) -> None:
     del line
 
 
-async def _work(config: WorkerConfig, printer: EventPrinter) -> int:
+async def _work(config: WorkerConfig, operations: Operations, printer: EventPrinter) -> int:
     """Execute runs until a signal, or until there are none; the exit code."""
 
+    def on_health(port: int) -> None:
+        say(f"clew: health is answered at port {port}", err=True)
+
     async def serve(leaving: anyio.Event) -> None:
-        await work(config, on_event=printer.print_event, leaving=leaving)
+        await operate(
+            config, operations, on_event=printer.print_event, leaving=leaving, on_health=on_health
+        )
 
     if not await finish_on_signals(serve, printer.working):
         return INTERRUPTED

@@ -123,8 +123,7 @@ class Spans:
             self._learn(entry)
 
     def __enter__(self) -> Self:
-        self._since, self._epoch = time.time_ns() // 1_000_000, 0
-        return self
+        return self.begin(time.time_ns() // 1_000_000)
 
     def __exit__(
         self,
@@ -133,6 +132,11 @@ class Spans:
         traceback: TracebackType | None,
     ) -> None:
         self.close(time.time_ns() // 1_000_000, type(error).__qualname__ if error else "")
+
+    def begin(self, at: int) -> Self:
+        """Say when what is recorded next began, in Unix milliseconds; the `with` block does."""
+        self._since, self._epoch = at, 0
+        return self
 
     def token(self, text: str) -> None:
         """Ignore the pieces of a reply."""
@@ -255,7 +259,8 @@ class Spans:
             attributes["gen_ai.input.messages"] = _json(self._answered)
             attributes["gen_ai.output.messages"] = _json([_assistant_message(thought)])
         since = at if self._since is None else self._since
-        name = " ".join(("chat", *self._model))
+        model = "" if self._spec is None else model_attributes(self._spec)["gen_ai.request.model"]
+        name = f"chat {model}".strip()
         self._end(self._span(name, SpanKind.CLIENT, since, attributes), at)
 
     def _observation(self, observation: Observation, at: int) -> None:
@@ -306,24 +311,12 @@ class Spans:
             agent.set_attributes({**_used(self._usage), "clew.steps": self._steps})
             self._end(agent, at, error)
 
-    @property
-    def _model(self) -> tuple[str, ...]:
-        """The model's name at its provider, where it is known."""
-        if self._spec is None:
-            return ()
-        provider, model = unprefixed(self._spec.model)
-        return (model or provider,)
-
     def _common(self, operation: str) -> Attributes:
         attributes: Attributes = {"gen_ai.operation.name": operation}
         if self._run_id:
             attributes["gen_ai.conversation.id"] = self._run_id
         if self._spec is not None:
-            provider, _ = unprefixed(self._spec.model)
-            for form in ("-responses", "-completions"):
-                provider = provider.removesuffix(form)
-            attributes["gen_ai.provider.name"] = PROVIDERS.get(provider, provider)
-            (attributes["gen_ai.request.model"],) = self._model
+            attributes |= model_attributes(self._spec)
         return attributes
 
     def _span(self, name: str, kind: SpanKind, at: int, attributes: Attributes) -> Span:
@@ -352,6 +345,18 @@ def export(record: Trajectory, *, tracer: Tracer | None = None, content: bool = 
         spans.entry(entry)
     spans.close(record.entries[-1].at)
     return spans.ended
+
+
+def model_attributes(spec: AgentSpec) -> dict[str, str]:
+    """The provider, and the model's name there, as the conventions call them."""
+    provider, model = unprefixed(spec.model)
+    asked = model or provider
+    for form in ("-responses", "-completions"):
+        provider = provider.removesuffix(form)
+    return {
+        "gen_ai.provider.name": PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": asked,
+    }
 
 
 def _requested(params: Mapping[str, Any]) -> Attributes:

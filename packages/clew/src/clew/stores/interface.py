@@ -95,6 +95,19 @@ class Owns(Protocol, metaclass=Structural):
 
 
 @runtime_checkable
+class RemembersNotices(Protocol, metaclass=Structural):
+    """A store that remembers up to where of a run somebody outside was told (`--on-held`)."""
+
+    async def notified(self, run_id: str) -> int:
+        """The number of the entry up to which others were told of the run; 0: of none."""
+        ...
+
+    async def set_notified(self, run_id: str, seq: int) -> None:
+        """Remember, durably, that others were told up to the entry `seq`."""
+        ...
+
+
+@runtime_checkable
 class Deletes(Protocol, metaclass=Structural):
     """A store that can delete runs."""
 

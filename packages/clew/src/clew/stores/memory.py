@@ -28,6 +28,7 @@ class _Run(msgspec.Struct):
     blobs: set[str] = msgspec.field(default_factory=set[str])
     labels: list[bytes] = msgspec.field(default_factory=list[bytes])
     outside: set[int] = msgspec.field(default_factory=set[int])
+    notified: int = 0
 
     @property
     def shared(self) -> int:
@@ -150,6 +151,12 @@ class MemoryStore:
             raise changed_since(run_id)
         for part, upto in self._parts(run_id):
             part.outside -= {*range(min(last.seq, upto) + 1)}
+
+    async def notified(self, run_id: str) -> int:
+        return self._run(run_id).notified
+
+    async def set_notified(self, run_id: str, seq: int) -> None:
+        self._run(run_id).notified = seq
 
     async def forget(self, run_id: str) -> None:
         run = self._run(run_id)

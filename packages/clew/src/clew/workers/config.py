@@ -1,5 +1,6 @@
 """How a worker is to work: the same for every driver, in Python and on the command line."""
 
+import math
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.concurrency.tasks import one_error
+from clew.core.interfaces import Listener
+from clew.core.trajectory import Trajectory
 from clew.stores import Where
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields
@@ -20,9 +23,12 @@ from clew.workers.run_one import Agents
 QUEUE: Final = "default"
 """The default queue of submitted runs."""
 
-What: TypeAlias = Literal["serving", "taken", "ended", "left", "lost", "refused", "failed"]
+What: TypeAlias = Literal[
+    "serving", "taken", "ended", "left", "lost", "refused", "failed", "spent", "unpriced"
+]
 """The kinds of events: a worker serves; it took a run up; the run stopped; it was left for others
-where its step ended; another worker has it now; its agent is not here; its model or store failed.
+where its step ended; another worker has it now; its agent is not here; its model or store failed;
+the queue has spent what it may today; some of that cannot be counted, since no price is known.
 """
 
 
@@ -39,6 +45,10 @@ class WorkerEvent(msgspec.Struct, frozen=True):
 
 OnWorkerEvent: TypeAlias = Callable[[WorkerEvent], None]
 """Takes the events of a worker. It only observes: what it raises is logged."""
+
+
+Listen: TypeAlias = Callable[[Trajectory], Listener]
+"""Gives a listener for a run that a worker takes up, of its record so far."""
 
 
 def ignore_event(event: WorkerEvent) -> None:
@@ -98,8 +108,20 @@ class WorkerConfig:
     take_over: bool = False
     """At the start, also take the runs of other workers, which are fenced off."""
 
+    day_cost: float | None = None
+    """US dollars that the queue may spend in a day (UTC), over all its workers; None: no bound.
+
+    A queue that is spent begins no step until the day turns. Only the driver "local" keeps bounds.
+    """
+
+    day_tokens: int | None = None
+    """Tokens that the queue may spend in a day."""
+
     driver: "str | Driver" = "local"
     """What executes the runs: the name of an installed driver, or a `Driver`."""
+
+    listen: Listen | None = field(default=None, repr=False)
+    """Observes what is recorded of each run here (not in the actors of Ray); no option has it."""
 
     def __post_init__(self) -> None:
         """Refuse what can only be a mistake."""
@@ -107,6 +129,14 @@ class WorkerConfig:
         if self.at_once < 1:
             message = f"at_once is {self.at_once}: give 1 or more"
             raise ConfigError(message)
+        bounds = {"day_cost": self.day_cost, "day_tokens": self.day_tokens}
+        for name, bound in bounds.items():
+            if bound is not None and not 0 < bound < math.inf:
+                message = f"{name} is {bound}: give more than 0, or leave it out"
+                raise ConfigError(message, field=name)
+            if bound is not None and self.driver != "local":
+                message = f"{name} bounds the driver local alone: leave it out, or the driver"
+                raise ConfigError(message, field=name)
         if not self.queue or not self.name:
             message = "a queue and a worker need names: leave them out for the usual ones"
             raise ConfigError(message)

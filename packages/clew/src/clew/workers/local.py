@@ -45,7 +45,8 @@ class _InProcess:
         return await carry_claimed(
             self._agents, self._store, run.run_id, lock,
             gate=self._gate, leaving=worker.leaving.is_set, taken=taken,
-            accept_change=worker.config.accept_change,
+            accept_change=worker.config.accept_change, listen=worker.config.listen,
+            may_step=worker.may_step,
         )  # fmt: skip
 
     async def prepare(self, run: RunInfo) -> None:

@@ -13,9 +13,13 @@ from clew.stores.interface import Locks
 from clew.stores.listing import summary
 from clew.stores.locks import claim, queue_of, shared
 from clew.support.errors import StoreError
+from clew.workers.day_budget import is_spent
 
-Standing: TypeAlias = Literal["waiting", "working"] | Status
-"""The state of a run: waiting for a worker, being worked on, or how it stopped."""
+Standing: TypeAlias = Literal["waiting", "working", "spent"] | Status
+"""The state of a run: waiting for a worker, being worked on, or how it stopped.
+
+"spent" is one that waits for the next day, since its queue has spent what it may in this one.
+"""
 
 
 async def status(run_id: str, *, store: Where = None, owner: str | None = None) -> Standing:
@@ -28,16 +32,16 @@ async def status(run_id: str, *, store: Where = None, owner: str | None = None) 
         record = await load_of(state, run_id, owner)
         if record.stop is not None and not await state.inbox(run_id):
             return record.stop.status
-        return await _claimed(state, run_id)
+        return await _claimed(state, run_id, queue_of(record))
 
 
-async def _claimed(store: Locks, run_id: str) -> Literal["waiting", "working"]:
+async def _claimed(store: Locks, run_id: str, queue: str) -> Literal["waiting", "working", "spent"]:
     """Whether somebody works on a run: whether it can be claimed tells."""
     lock = await claim(store, run_id)
     if lock is None:
         return "working"
     await store.release(lock)
-    return "waiting"
+    return "spent" if queue and await is_spent(store, queue) else "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +98,4 @@ class Monitor:
                 return stopped
         if not queue or not isinstance(store, Locks):
             return "open"
-        return await _claimed(store, info.run_id)
+        return await _claimed(store, info.run_id, queue)

@@ -18,6 +18,7 @@ from clew.stores.locks import SharedStore, queue_of, release_quietly
 from clew.support.errors import ConfigError, StoreError
 from clew.workers.backoff import Backoff
 from clew.workers.config import WorkerConfig
+from clew.workers.priorities import priority_of, waiting_since
 from clew.workers.worker_log import WorkerLog
 
 LOG: Final = logging.getLogger("clew")
@@ -62,7 +63,8 @@ class Poller:
         self.backlog = False
         """Whether `look` has something to do for which it need not ask the store."""
         self._pace = pace
-        self._queues: dict[str, str] = {}
+        self._queued: dict[str, tuple[str, int]] = {}
+        """The queue and the priority of each run that was due."""
         self._pauses = Backoff()
         self._asked = -pace.max_seconds
         self._took = 0.0
@@ -91,12 +93,13 @@ class Poller:
         self._took = self._asked - began
 
     async def due(self) -> list[RunInfo]:
-        """The runs of the queue that are due."""
-        due, known = [*await self.store.due(), *await self._woken()], self._queues
-        self._queues = {
-            run.run_id: known[run.run_id] if run.run_id in known else queue_of(run) for run in due
+        """The runs of the queue that are due, in the order in which they are to be taken up."""
+        due, known = [*await self.store.due(), *await self._woken()], self._queued
+        self._queued = queued = {
+            run.run_id: known.get(run.run_id) or (queue_of(run), priority_of(run)) for run in due
         }
-        return [run for run in due if self._queues[run.run_id] == self.config.queue]
+        mine = [run for run in due if queued[run.run_id][0] == self.config.queue]
+        return sorted(mine, key=lambda run: waiting_since(run, queued[run.run_id][1]))
 
     async def _woken(self) -> list[RunInfo]:
         """The held runs whose time has come; who waits is looked for now and then."""

@@ -32,6 +32,7 @@ from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError, FencedError, RunExistsError
 from clew.support.settings import check_text
 from clew.workers.config import QUEUE
+from clew.workers.priorities import with_priority
 
 
 async def submit(
@@ -47,6 +48,7 @@ async def submit(
     owner: str | None = None,
     request: str = "",
     session: str | None = None,
+    priority: int = 0,
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
@@ -54,11 +56,11 @@ async def submit(
     agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
     of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
     client's own id of the `request` makes it safe to send twice: the second time it returns the
-    same run. With a `session` the goal is said in that conversation, in its turn. Raises
-    `ConfigError` if workers share no such store or conversation, and for other words or labels.
+    same run. With a `session` the goal is said in that conversation, in its turn. The `priority` is
+    a label: the run comes as soon as one that waited so many minutes longer. Raises `ConfigError`
+    if workers share no such store or conversation, and for other words or labels.
     """
-    _check_queue(queue)
-    _check_agent(agent)
+    labels = _checked(agent, queue, labels, priority)
     async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
         beginning = partial(
@@ -66,8 +68,8 @@ async def submit(
         )
         if session is not None:
             run_id = check_session(session, run_id, owner)
-            begins = {**(labels or {}), **({REQUEST: request} if request else {})}
-            if not await _began(partial(beginning, run_id=run_id, labels=begins), run_id, opened):
+            named = {**(labels or {}), **({REQUEST: request} if request else {})}
+            if not await _began(partial(beginning, run_id=run_id, labels=named), run_id, opened):
                 await _check_served(opened, run_id, session, queue)
                 await leave_words(agent, run_id, goal, opened, request=request, owner=owner)
             return run_id
@@ -76,14 +78,13 @@ async def submit(
         elif owner is not None and run_id:
             await refuse_anothers(opened, run_id, owner)
         try:
-            journal = await beginning(run_id=run_id, labels=labels)
+            return (await beginning(run_id=run_id, labels=labels)).run_id
         except (RunExistsError, FencedError):  # another process is faster, or was
             if not request:
                 await refuse_anothers_soon(opened, run_id, owner, agent.parts.patience)
                 raise
             _check_same(request, await load_of(opened, run_id, owner), goal, labels)
             return run_id
-        return journal.run_id
 
 
 def _check_same(
@@ -115,13 +116,13 @@ async def _check_served(store: Store, run_id: str, session: str, queue: str) -> 
         raise ConfigError(message, field="session")
 
 
-def _check_queue(queue: str) -> None:
+def _checked(
+    agent: Agent[Any], queue: str, labels: Mapping[str, str] | None, priority: int
+) -> Mapping[str, str] | None:
+    """The labels with the priority. Raises `ConfigError` for what no worker could do."""
     check_text("queue", queue)
     if not queue:
         raise ConfigError("the queue has no name: leave it out for the usual one")
-
-
-def _check_agent(agent: Agent[Any]) -> None:
     check_argument("agent", agent, Agent, "an Agent")
     if agent.deps is None and agent.deps_wanted:
         message = (
@@ -129,6 +130,7 @@ def _check_agent(agent: Agent[Any]) -> None:
             "function of the run, which is told the recorded labels"
         )
         raise ConfigError(message, field="deps")
+    return with_priority(labels, priority)
 
 
 def _run_of(request: str, run_id: str, queue: str, owner: str | None) -> str:

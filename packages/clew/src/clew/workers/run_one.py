@@ -37,9 +37,18 @@ Leaving: TypeAlias = Callable[[], bool]
 """Whether the worker was told to leave."""
 
 
+MayStep: TypeAlias = Callable[[], Awaitable[bool]]
+"""Whether another step may begin now: asked before each."""
+
+
 def _never_leave() -> bool:
     """Nobody wants the worker to leave."""
     return False
+
+
+async def _always() -> bool:
+    """Nothing bounds what the worker does."""
+    return True
 
 
 async def carry(
@@ -66,7 +75,7 @@ async def carry(
         agent = await agents(trajectory)
         origin = _origin_of(agents, agent)
         task = _Task(agent, trajectory, store, origin, accept_change=accept_change)
-        return await _carry(task, gate or RunGate(), listener, leaving)
+        return await _carry(task, gate or RunGate(), listener, _Bounds(leaving, _always))
 
 
 @runtime_checkable
@@ -109,12 +118,15 @@ async def carry_claimed(
     leaving: Leaving,
     taken: Callable[[Trajectory], None],
     accept_change: bool = False,
+    listen: Callable[[Trajectory], Listener] | None = None,
+    may_step: MayStep = _always,
 ) -> RunOutcome:
     """Carry a run of which this worker holds the `lock`, and release that; errors are outcomes.
 
-    `taken` is called when the run's agent was found.
+    `taken` is called when the run's agent was found, and `listen` for one more listener.
     """
     progress = _RunProgress()
+    bounds = _Bounds(leaving, may_step)
     try:
         with _exceptions_only():
             record = await load(store, run_id)
@@ -123,9 +135,10 @@ async def carry_claimed(
                 return RunOutcome("ended", "", len(record), record=record)
             agent = await agents(record)
             taken(record)
+            progress.further = listen(record) if listen is not None else None
             origin = _origin_of(agents, agent)
             task = _Task(agent, record, store, origin, accept_change=accept_change)
-            done = await _carry(task, gate, progress, leaving)
+            done = await _carry(task, gate, progress, bounds)
     except FencedError as error:
         return RunOutcome("lost", describe(error))
     except ConfigError as error:
@@ -147,17 +160,34 @@ def describe(error: Exception) -> str:
 
 
 class _RunProgress:
-    """A listener that knows whether a run got on."""
+    """A listener that knows whether a run got on, before a `further` one."""
 
     def __init__(self) -> None:
         self.moved = False
+        self.further: Listener | None = None
 
     def token(self, text: str) -> None:
         """A piece of a reply is not yet a thought."""
+        if self.further is not None:
+            self.further.token(text)
 
     def entry(self, entry: Entry) -> None:
         """A thought was recorded: the model answers."""
         self.moved = self.moved or isinstance(entry.event, Thought)
+        if self.further is not None:
+            self.further.entry(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What ends the work on a run before the run ends."""
+
+    leaving: Leaving
+    may_step: MayStep
+
+    async def let(self) -> bool:
+        """Whether the next step may begin."""
+        return not self.leaving() and await self.may_step()
 
 
 @contextmanager
@@ -184,7 +214,7 @@ class _Task:
 
 
 async def _carry(
-    task: _Task, gate: RunGate, listener: Listener | None, leaving: Leaving
+    task: _Task, gate: RunGate, listener: Listener | None, bounds: _Bounds
 ) -> Trajectory:
     agent, trajectory, store = task.agent, task.trajectory, task.store
     run_id = trajectory.run_id
@@ -192,7 +222,7 @@ async def _carry(
     if (stop := too_often(trajectory, epoch)) is not None and not await store.inbox(run_id):
         return await _set_aside(store, trajectory, stop, listener)
     async with gate.slot(alone=idle_openings(trajectory, epoch) > 0) as slot:
-        if leaving():
+        if not await bounds.let():
             return trajectory
         journal = await take_up(
             agent, run_id, store,
@@ -202,7 +232,7 @@ async def _carry(
             await journal.receive(next_word=True)
             async with resources():
                 with working(agent, journal):
-                    await _advanced(agent, journal, slot, leaving)
+                    await _advanced(agent, journal, slot, bounds)
             await leave(agent, journal)
         except FencedError:
             raise
@@ -213,9 +243,9 @@ async def _carry(
         return journal.trajectory
 
 
-async def _advanced(agent: Agent[Any], journal: Journal, slot: RunSlot, leaving: Leaving) -> None:
+async def _advanced(agent: Agent[Any], journal: Journal, slot: RunSlot, bounds: _Bounds) -> None:
     while (trajectory := journal.trajectory).stop is None and (
-        trajectory.step.pending or not leaving()
+        trajectory.step.pending or await bounds.let()
     ):
         await advance(agent.engine, journal)
         if not trajectory.step.pending:

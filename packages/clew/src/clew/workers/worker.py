@@ -1,7 +1,8 @@
 """A worker: it looks what is due in its queue, claims it, and has it carried, several at once."""
 
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
 import anyio
@@ -17,6 +18,7 @@ from clew.support.errors import StoreError
 from clew.support.resources import resources
 from clew.workers.backoff import Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
+from clew.workers.day_budget import DayBudget
 from clew.workers.poller import Poller, is_woken
 from clew.workers.run_one import RunOutcome
 from clew.workers.worker_log import WorkerLog
@@ -63,6 +65,7 @@ class Worker:
         self._events = WorkerLog(on_event)
         self._poller = Poller(store, config, self._events, leaving)
         self._pauses = Backoff()
+        self._budget = DayBudget(store, config, self._events)
 
     async def serve(self) -> None:
         """Run until shutdown is requested or the queue is empty; each run stops after its step.
@@ -70,7 +73,7 @@ class Worker:
         Cancelled, it breaks off: what was not recorded is lost, and the runs are open. Raises as
         `work` does.
         """
-        async with self._poller.named(), resources():
+        async with self._poller.named(), self._budgeted(), resources():
             with one_error():
                 async with anyio.create_task_group() as group:
 
@@ -78,6 +81,17 @@ class Worker:
                         return await self._look(group)
 
                     await self._poller.poll(look, self._is_known)
+
+    async def may_step(self) -> bool:
+        """Whether the queue has something left to spend today. Raises `StoreError`."""
+        return await self._budget.allows()
+
+    @asynccontextmanager
+    async def _budgeted(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            await self._budget.release()
 
     def taken(self, run_id: str, goal: str) -> None:
         """Tell that a run was taken up."""
@@ -111,6 +125,8 @@ class Worker:
     async def _take(self, group: anyio.abc.TaskGroup) -> bool:
         """Claim and begin what waits, while a hand is free; say whether anything was begun."""
         begun = False
+        if self._waiting and not await self.may_step():
+            self._waiting.clear()
         while self._waiting and len(self.working) < self.config.at_once:
             run = self._waiting.popleft()
             now = anyio.current_time()

@@ -16,7 +16,16 @@ _ONLY_HERE: Final = """
     )"""
 _LINES: Final = """
     DELETE FROM entries WHERE key BETWEEN :number << 32 AND (:number << 32) + 4294967295"""
-_TABLES: Final = ("uses", "inbox", "forks", "open_runs", "stopped_runs", "labels", "runs")
+_TABLES: Final = (
+    "uses",
+    "inbox",
+    "forks",
+    "open_runs",
+    "stopped_runs",
+    "labels",
+    "notices",
+    "runs",
+)
 USE: Final = "INSERT OR IGNORE INTO uses (number, digest) VALUES (?, ?)"
 
 

@@ -23,6 +23,7 @@ from clew.stores.sqlite.heads import MARK, SUFFIX, Heads, has_lines
 from clew.stores.sqlite.labels import LABELS
 from clew.stores.sqlite.listing import OPEN_RUNS, STOPPED_RUNS
 from clew.stores.sqlite.migrate import is_older, migrate
+from clew.stores.sqlite.notices import NOTICES
 from clew.stores.sqlite.page_reader import rebuilt, unreadable
 from clew.support.errors import StoreBusyError, StoreDamagedError, StoreError
 from clew.support.private_files import make_file, make_folder
@@ -50,7 +51,7 @@ SQLite's default, which counts pages and has pages of 4 KiB in mind."""
 # IF NOT EXISTS: another process may have been faster. `forks` says which run a fork shares its
 # first lines with, how many, and which run has line 1; `uses`, which run has which blob;
 # `open_runs` has those that did not stop, and `stopped_runs` those that did, when and how; `labels`
-# which run has which label.
+# which run has which label; `notices` up to where of a run others were told.
 _TABLES: Final = f"""
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL,
@@ -76,6 +77,7 @@ CREATE INDEX IF NOT EXISTS uses_of_blob ON uses (digest);
 {OPEN_RUNS};
 {STOPPED_RUNS};
 {LABELS};
+{NOTICES};
 PRAGMA application_id = {_OURS};
 PRAGMA user_version = {VERSION};
 """

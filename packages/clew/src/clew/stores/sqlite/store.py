@@ -51,6 +51,7 @@ from clew.stores.sqlite.heads import SUFFIX, Head, Heads
 from clew.stores.sqlite.labels import add_labels, fill_labels, lacks_labels, share_labels
 from clew.stores.sqlite.listing import DUE, LAST, add_run, ended, ids_of, line_of, listing, page_of
 from clew.stores.sqlite.marks import mark_lines, unmarked
+from clew.stores.sqlite.notices import notified, set_notified
 from clew.stores.sqlite.salvage import salvaged
 from clew.stores.sqlite.witness import Witness
 from clew.support.arguments import check_argument
@@ -339,6 +340,18 @@ class SqliteStore:
             mark_lines(self._connection, self._user_key(), number, last.seq)
 
         self._within("FULL", adopt)
+
+    async def notified(self, run_id: str) -> int:
+        def upto() -> int:
+            return notified(self._connection, self._position(run_id)[0])
+
+        return self._run_alone(upto)
+
+    async def set_notified(self, run_id: str, seq: int) -> None:
+        def note() -> None:
+            set_notified(self._connection, self._position(run_id)[0], seq)
+
+        self._within("FULL", note)
 
     async def size(self) -> int:
         return self._run_alone(partial(size, self._connection))
