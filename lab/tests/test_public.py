@@ -50,6 +50,7 @@ EXTRAS = {  # the namespaces that stand on an extra: what it brings, and its nam
     "clew.models.openai.responses": ("openai", "openai"),
     "clew.otel": ("opentelemetry", "otel"),
     "clew.otel.send": ("opentelemetry", "otel"),
+    "clew.otel.telemetry": ("opentelemetry", "otel"),
     "clew_cluster.postgres": ("psycopg", "postgres"),
     "clew_cluster.dbos": ("dbos", "dbos"),
     "clew_cluster.ray": ("ray", "ray"),

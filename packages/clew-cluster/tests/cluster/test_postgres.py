@@ -27,6 +27,7 @@ from clew_testing.store_contract import CONTRACT, Check, append, blob, numbers, 
 from clew_testing.store_prunes import AT_ONCE
 from tests.patience import PATIENCE
 from tests.postgres import Server
+from tests.stores.notices import notices_are_kept_for_every_instance_and_go_with_the_run
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +67,13 @@ async def test_contract(check: Check, address: str) -> None:
         return open_store(address)
 
     await check(make)
+
+
+async def test_notices_are_remembered(address: str) -> None:
+    async def make() -> Store:
+        return open_store(address)
+
+    await notices_are_kept_for_every_instance_and_go_with_the_run(make)
 
 
 async def test_claims_end_with_their_process(address: str) -> None:
@@ -473,7 +481,7 @@ async def test_an_older_store_is_brought_up_once_and_a_newer_one_refused(address
         assert await store.append(append("r", 1, 2)), "who has it open goes on"
     async with stores(address) as (again,):
         with pytest.raises(
-            StoreError, match=r"another version of clew \(store version 3, this one knows 2\)"
+            StoreError, match=r"another version of clew \(store version 4, this one knows 3\)"
         ):
             await again.read("r")
 
@@ -489,7 +497,7 @@ async def test_runs_of_before_are_found_by_their_labels(
         postgres_server.execute(
             f"""
             SET search_path = {store.database.schema};
-            DROP TABLE labels;
+            DROP TABLE labels, notices;
             UPDATE about SET version = 1;
             """
         )

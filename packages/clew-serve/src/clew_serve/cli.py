@@ -83,6 +83,9 @@ finish its step; a second Ctrl-C stops at once. Exit codes: 0, 2 usage,
     "--secure-cookie", is_flag=True, help="Browsers reach it over TLS: keep the cookie to that."
 )
 @click.option("--open-health", is_flag=True, help="Answer /healthz and /readyz without a token.")
+@click.option("--on-held", metavar="CMD|URL", default="", help="Whom to tell of a held run.")
+@click.option("--day-cost", metavar="USD", type=float, help="What the queue may spend in a day.")
+@click.option("--day-tokens", metavar="N", type=int, help="The same, in tokens.")
 @click.option(
     "--accept-change",
     is_flag=True,

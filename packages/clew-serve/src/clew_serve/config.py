@@ -59,6 +59,15 @@ class ServeConfig:
     at_once: int = 8
     """The number of concurrent runs."""
 
+    day_cost: float | None = None
+    """US dollars that the queue may spend in a day (UTC), over all its workers; None: no bound."""
+
+    day_tokens: int | None = None
+    """The same, in tokens."""
+
+    on_held: str = ""
+    """A command or URL that is told of held runs: at least once, and with no contents."""
+
     accept_change: bool = False
     """Also continue runs that an earlier form of an agent began, as workers do."""
 

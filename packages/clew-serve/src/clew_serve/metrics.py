@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from clew.operations import Figure, Labels
+
 
 class Counts:
     """Requests that were answered, by status; requests and streams that are open now."""
@@ -34,3 +36,20 @@ class Counts:
             yield
         finally:
             self.streams -= 1
+
+    def figures(self) -> list[Figure]:
+        """All of it, as figures."""
+        answered: dict[Labels, float] = {
+            (("status", str(status)),): count for status, count in self.answered.items()
+        }
+        return [
+            Figure("clew.http.requests", "counter", "requests that were answered", answered),
+            Figure(
+                "clew.http.open_requests", "gauge", "requests and streams that are open",
+                {(): self.requests},
+            ),
+            Figure(
+                "clew.http.open_streams", "gauge", "streams of events that are open",
+                {(): self.streams},
+            ),
+        ]  # fmt: skip

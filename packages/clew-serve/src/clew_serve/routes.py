@@ -7,6 +7,7 @@ comes first: the id of a run may have slashes.
 from collections.abc import Iterable
 from typing import Final
 
+from clew.operations import CONTENT_TYPE
 from clew_serve.api import (
     agents,
     decisions,
@@ -21,7 +22,7 @@ from clew_serve.api import (
     trees,
 )
 from clew_serve.endpoints import Endpoint, RouteTable
-from clew_serve.health import TEXT, live, metrics, ready
+from clew_serve.health import live, metrics, ready
 from clew_serve.pages import PAGES
 
 _RUN: Final = "/api/runs/{run:path}"
@@ -112,7 +113,7 @@ API: Final[tuple[Endpoint, ...]] = (
     ),
     Endpoint(
         method="GET", path="/metrics", role="admin", handler=metrics,
-        gives=TEXT, about="Figures for Prometheus.",
+        gives=CONTENT_TYPE, about="Figures for Prometheus.",
     ),
 )  # fmt: skip
 

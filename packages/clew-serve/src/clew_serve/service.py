@@ -13,6 +13,7 @@ from clew.workers import OnWorkerEvent
 from clew_serve.agents import ServedAgent, load_agents
 from clew_serve.config import ServeConfig
 from clew_serve.metrics import Counts
+from clew_serve.notices import notifying
 from clew_serve.work import Work, working
 
 HEALTH_PATHS: Final = frozenset({"/healthz", "/readyz"})
@@ -49,5 +50,8 @@ async def open_service(
     async with store_at(config.store) as store:
         await store.runs(1)  # a store that cannot be read is told now, in a line
         agents = await load_agents(config.agents)
-        async with working(config, store, agents, leaving, on_event) as work:
+        async with (
+            notifying(config, store),
+            working(config, store, agents, leaving, on_event) as work,
+        ):
             yield Service(config, store, agents, work, leaving)

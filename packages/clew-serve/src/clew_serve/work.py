@@ -17,6 +17,7 @@ import anyio
 from clew import Question, StoreError, serving, start
 from clew.concurrency.tasks import one_error
 from clew.interfaces import Store
+from clew.operations import Tally
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew_serve.agents import ServedAgent
 from clew_serve.config import ServeConfig
@@ -40,12 +41,14 @@ class Work:
     told: OnWorkerEvent | None = None
     """Who is told of the worker's events too."""
     alive: bool = True
+    tally: Tally = field(default_factory=Tally)
     in_hand: set[str] = field(default_factory=set[str])
     failures: dict[str, str] = field(default_factory=dict[str, str])
     """Why a run could not be gone on with, by its id: the worker's last word, in no record."""
 
     def on_event(self, event: WorkerEvent) -> None:
         """Note what the worker did."""
+        self.tally.on_event(event)
         if self.told is not None:
             self.told(event)
         self.alive = self.alive or event.what == "serving"
@@ -89,7 +92,8 @@ async def working(
     served = [each.agent for each in agents.values()]
     worker = WorkerConfig(
         store=store, agents=served, only=True, accept_change=config.accept_change,
-        queue=config.queue, at_once=config.at_once,
+        queue=config.queue, at_once=config.at_once, listen=made.tally.listen,
+        day_cost=config.day_cost, day_tokens=config.day_tokens,
         name=f"serve-{socket.gethostname()}-{secrets.token_hex(6)}",
     )  # fmt: skip
     async with AsyncExitStack() as stack:

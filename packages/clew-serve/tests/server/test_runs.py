@@ -160,7 +160,8 @@ async def test_health_and_figures() -> None:
         await here.by(ADA).until_stop(run)
         assert (await here.by(ADA).ask("GET", "/readyz")).text == "ok\n"
         figures = (await here.by(ROOT).ask("GET", "/metrics")).text.splitlines()
-    assert 'clew_runs{queue="default",standing="held"} 1' in figures
+    assert 'clew_queue_runs{queue="default",standing="held"} 1' in figures
+    assert "clew_steps_total 1" in figures
     assert 'clew_waiting_calls{wants="ruling"} 1' in figures
     assert 'clew_http_requests_total{status="201"} 1' in figures
 

@@ -61,8 +61,8 @@ def listening(hook: Hook) -> Iterator[Hook]:
             self.send_header("location", f"{hook.url}/elsewhere")
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            pass
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
+            """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Taking)
     hook.url = f"http://127.0.0.1:{server.server_address[1]}/held?from=clew"
@@ -79,8 +79,8 @@ def listening(hook: Hook) -> Iterator[Hook]:
 def writer() -> Agent:
     """An agent that is held twice."""
     script = [act("send", text="secret-0815"), act("send", text="secret-0816"), say("done")]
-    guards = [hold, Provenance("off")]
-    return Agent(ScriptedModel(script, tools=[send]), tools=[send], guards=guards)
+    model = ScriptedModel(script, tools=[send])
+    return Agent(model, tools=[send], guards=[hold, Provenance("off")])
 
 
 async def held(store: Store) -> str:

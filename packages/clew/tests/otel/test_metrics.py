@@ -44,6 +44,7 @@ async def test_one_object_has_metrics_of_models_queues_and_the_process() -> None
     assert {point.attributes["gen_ai.token.type"] for point in tokens} == {"input", "output"}
     for point in tokens:
         assert isinstance(point, HistogramDataPoint)
+        assert point.attributes
         assert point.count == 1
         assert point.sum > 0
         assert point.attributes["gen_ai.operation.name"] == "chat"
@@ -65,7 +66,7 @@ async def test_what_prometheus_reads_is_what_opentelemetry_reads() -> None:
     telemetry.observe(tally.figures)
     telemetry.observe(tally.figures)  # a second worker of the process changes nothing
     for what in ("serving", "taken", "lost"):
-        tally.on_event(WorkerEvent(what, "run"))  # type: ignore[arg-type] # they are such
+        tally.on_event(WorkerEvent(what, "run"))
     assert [point.value for point in points(reader)["clew.leases.lost"]] == [1]
     assert "\nclew_leases_lost_total 1\n" in exposition(tally.figures())
     meters.shutdown()

@@ -14,6 +14,7 @@ from clew.support.errors import FencedError, StoreError
 from clew_testing.store_contract import CONTRACT, Check, Make, check_store
 from clew_testing.store_prunes import AT_ONCE, check_prunes
 from tests.stores.makers import memory, sqlite
+from tests.stores.notices import notices_are_kept_for_every_instance_and_go_with_the_run
 
 pytestmark = pytest.mark.both_loops
 
@@ -30,6 +31,11 @@ async def test_store_that_forgets(
     check: Check, kind: Callable[[Path], Make], tmp_path: Path
 ) -> None:
     await check(kind(tmp_path))
+
+
+@pytest.mark.parametrize("kind", [memory, sqlite])
+async def test_store_that_remembers_notices(kind: Callable[[Path], Make], tmp_path: Path) -> None:
+    await notices_are_kept_for_every_instance_and_go_with_the_run(kind(tmp_path))
 
 
 async def test_the_whole_contract_in_one_call(tmp_path: Path) -> None:

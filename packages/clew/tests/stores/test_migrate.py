@@ -15,7 +15,7 @@ from clew.stores.sqlite.file import VERSION
 from clew.testing import ScriptedModel, act, say
 from tests.stores.test_open_store import read_only
 
-LATER = {"forks", "uses", "open_runs", "stopped_runs", "labels"}
+LATER = {"forks", "uses", "open_runs", "stopped_runs", "labels", "notices"}
 """The tables that came after the first version of the tables."""
 
 

@@ -28,7 +28,7 @@ NO_TOOLS = frozenset({
 KNOWN = frozenset({
     *("agent/approvals.py: each", "cli/approval_prompts.py: each", "cli/chat.py: each"),
     *("cli/approvals.py: each", "agent/result.py: each"),
-    *("core/pending.py: each", "core/pending.py: self"),
+    *("core/pending.py: each", "core/pending.py: self", "operations/held_notices.py: each"),
     *("core/trajectory.py: self", "evidence/support.py: each"),
     "clew_acp/permissions.py: approval",
     *("clew_mcp/serve/approvals.py: each", "clew_mcp/serve/results.py: each"),

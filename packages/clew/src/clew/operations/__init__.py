@@ -4,7 +4,7 @@
 metrics, which `exposition` writes for Prometheus.
 """
 
-from clew.operations.figures import Figure, Tally, queue_figures
+from clew.operations.figures import Figure, Labels, Tally, queue_figures
 from clew.operations.held_notices import HeldNotices
 from clew.operations.operate import Operations, operate
 from clew.operations.prometheus import CONTENT_TYPE, exposition
@@ -14,6 +14,7 @@ __all__ = [
     "CONTENT_TYPE",
     "Figure",
     "HeldNotices",
+    "Labels",
     "Operations",
     "Tally",
     "exposition",

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from clew.core.events import Entry, Observation, Stop, Thought, Usage
-from clew.core.interfaces import Listener, RunInfo
+from clew.core.interfaces import Listener, RunInfo, Store
 from clew.core.journal import wall_clock
 from clew.core.trajectory import Trajectory
-from clew.stores.locks import SharedStore, queue_of
+from clew.stores.interface import Locks
+from clew.stores.locks import queue_of
 from clew.support.errors import StoreError
 from clew.workers import Standing, WorkerEvent, status
 
@@ -35,11 +36,13 @@ def label(**values: str) -> Labels:
     return tuple(sorted(values.items()))
 
 
-async def queue_figures(store: SharedStore) -> list[Figure]:
+async def queue_figures(store: Store) -> list[Figure]:
     """How many runs of each queue wait, are worked on or are held, and for how long.
 
-    Raises `StoreError`.
+    None in a store that workers cannot share. Raises `StoreError`.
     """
+    if not isinstance(store, Locks):
+        return []
     runs, oldest = Counter[Labels](), dict[Labels, float]()
     now = wall_clock()
 
@@ -64,7 +67,7 @@ async def queue_figures(store: SharedStore) -> list[Figure]:
     ]
 
 
-async def _standing(store: SharedStore, info: RunInfo, queue: str, *, look: bool) -> Standing:
+async def _standing(store: Store, info: RunInfo, queue: str, *, look: bool) -> Standing:
     if not look:
         return "waiting"
     try:

@@ -13,13 +13,13 @@ import anyio
 
 from clew.concurrency.tasks import one_error
 from clew.core.events import Stop, encode
-from clew.core.interfaces import RunInfo
+from clew.core.interfaces import RunInfo, Store
 from clew.core.journal import load
 from clew.core.pending import pending_here
 from clew.core.trajectory import Trajectory
 from clew.operations.receivers import Receiver
 from clew.stores.interface import RemembersNotices
-from clew.stores.locks import SharedStore, queue_of, release_quietly
+from clew.stores.locks import queue_of, release_quietly, shared
 from clew.support.errors import ConfigError, StoreError
 from clew.workers.backoff import Backoff
 
@@ -37,7 +37,7 @@ class HeldNotices:
     """Notices of the runs of some `queues` that are held; "" stands for runs in none."""
 
     def __init__(
-        self, store: SharedStore, queues: Collection[str], receiver: Receiver, *, tries: int = TRIES
+        self, store: Store, queues: Collection[str], receiver: Receiver, *, tries: int = TRIES
     ) -> None:
         if not isinstance(store, RemembersNotices):
             message = (
@@ -45,7 +45,7 @@ class HeldNotices:
                 "leave on_held (--on-held) out"
             )
             raise ConfigError(message)
-        self._store = store
+        self._store = shared(store)
         self._notices: RemembersNotices = store
         self._queues = frozenset(queues)
         self._receiver = receiver

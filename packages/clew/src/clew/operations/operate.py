@@ -20,6 +20,7 @@ from clew.operations.receivers import receiver_of
 from clew.stores import store_at
 from clew.stores.locks import SharedStore, shared
 from clew.support.errors import StoreError
+from clew.support.settings import check_fields
 from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
 from clew.workers.config import Listen, ignore_event
 
@@ -55,6 +56,10 @@ class Operations:
 
     telemetry: Telemetry | None = None
     """Takes spans and metrics."""
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a value of another type."""
+        check_fields(self)
 
 
 async def operate(
