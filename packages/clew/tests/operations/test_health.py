@@ -9,7 +9,8 @@ import pytest
 from anyio.abc import SocketStream
 
 from clew import Agent, ConfigError, SqliteStore, Verdict, submit
-from clew.core.trajectory import Call, Trajectory
+from clew.core.steps import Call
+from clew.core.trajectory import Trajectory
 from clew.guards import Provenance
 from clew.operations import Operations, operate
 from clew.operations.health import parse_address

@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from clew import Agent, ConfigError, MemoryStore, SqliteStore, pending_approvals, rule, submit
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.guards import Provenance
 from clew.operations import HeldNotices, Operations, operate, receiver_of
 from clew.stores.locks import shared

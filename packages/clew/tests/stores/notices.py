@@ -3,7 +3,7 @@
 import pytest
 
 from clew import StoreError
-from clew.core.interfaces import Store
+from clew.core.stores import Store
 from clew.stores.interface import Deletes, RemembersNotices
 from clew_testing.store_lines import Make, append
 

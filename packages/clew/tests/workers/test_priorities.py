@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Agent, ConfigError, MemoryStore, submit
-from clew.core.interfaces import Line, RunInfo
+from clew.core.stores import Line, RunInfo
 from clew.testing.models import ScriptedModel, say
 from clew.workers import WorkerConfig, WorkerEvent, work
 from clew.workers.priorities import MAX_PRIORITY, priority_of, waiting_since

@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from clew.core.events import Entry, Observation, Stop, Thought, Usage
-from clew.core.interfaces import Listener, RunInfo, Store
+from clew.core.contents import Observation, Usage
+from clew.core.entries import Entry
+from clew.core.events import Stop, Thought
 from clew.core.journal import wall_clock
+from clew.core.listeners import Listener
+from clew.core.stores import RunInfo, Store
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.locks import queue_of

@@ -12,11 +12,12 @@ from typing import Final
 import anyio
 
 from clew.concurrency.tasks import one_error
-from clew.core.events import Stop, encode
-from clew.core.interfaces import RunInfo, Store
+from clew.core.events import Stop
 from clew.core.journal import load
 from clew.core.pending import pending_here
+from clew.core.stores import RunInfo, Store
 from clew.core.trajectory import Trajectory
+from clew.core.values import encode
 from clew.operations.receivers import Receiver
 from clew.stores.interface import RemembersNotices
 from clew.stores.locks import queue_of, release_quietly, shared

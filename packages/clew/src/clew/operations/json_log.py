@@ -10,10 +10,13 @@ from typing import Final
 
 from typing_extensions import override
 
-from clew.core.events import Attempt, Entry, Json, Observation, Stop, Thought, encode
-from clew.core.interfaces import Listener
+from clew.core.contents import Observation
+from clew.core.entries import Entry
+from clew.core.events import Attempt, Stop, Thought
 from clew.core.journal import wall_clock
+from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
+from clew.core.values import Json, encode
 from clew.workers import WorkerEvent
 
 LOG: Final = logging.getLogger("clew")

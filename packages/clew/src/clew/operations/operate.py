@@ -9,8 +9,8 @@ import anyio
 import anyio.abc
 
 from clew.concurrency.tasks import one_error
-from clew.core.events import Entry
-from clew.core.interfaces import Listener
+from clew.core.entries import Entry
+from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
 from clew.operations.figures import Figure, Tally, queue_figures
 from clew.operations.health import Health, serve_health

@@ -10,9 +10,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Final, Literal, Protocol
 
-from clew.core.events import AgentSpec, Changed, Entry, Started, Thought
-from clew.core.interfaces import Listener
+from clew.core.entries import Entry
+from clew.core.events import Changed, Started, Thought
 from clew.core.journal import wall_clock
+from clew.core.listeners import Listener
+from clew.core.specs import AgentSpec
 from clew.core.trajectory import Trajectory
 from clew.otel import Spans, model_attributes
 from clew.support.extras import missing_extra

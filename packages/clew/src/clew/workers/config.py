@@ -12,7 +12,7 @@ import msgspec
 
 from clew.agent.agent import Agent
 from clew.concurrency.tasks import one_error
-from clew.core.interfaces import Listener
+from clew.core.listeners import Listener
 from clew.core.trajectory import Trajectory
 from clew.stores import Where
 from clew.support.errors import ConfigError

@@ -12,8 +12,8 @@ from typing import Final
 
 import anyio
 
-from clew.core.interfaces import RunInfo
 from clew.core.journal import stored, wall_clock
+from clew.core.stores import RunInfo
 from clew.core.trajectory import Trajectory
 from clew.stores.interface import Locks
 from clew.stores.listing import stops

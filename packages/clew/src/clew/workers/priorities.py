@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from clew.core.interfaces import RunInfo
+from clew.core.stores import RunInfo
 from clew.support.errors import ConfigError
 
 PRIORITY: Final = "priority"
