@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx2
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped] # it has no types
 
 from clew.cli.worker import worker as worker_command
 from tests.patience import PATIENCE
