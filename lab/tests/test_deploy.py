@@ -176,11 +176,11 @@ def test_the_services_of_the_compose_file_work_together_and_drain(
     }  # fmt: skip
     composed = interpolated(yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8")), variables)
     services = composed["services"]
-    place = {"CLEW_STORE": postgres_server.database()}
+    database = {"CLEW_STORE": postgres_server.database()}
     assert services["worker"]["environment"]["CLEW_STORE"].startswith("postgresql://")
     with ExitStack() as stack:
-        worker = stack.enter_context(started(root, services["worker"], **place))
-        server = stack.enter_context(started(root, services["server"], **place))
+        worker = stack.enter_context(started(root, services["worker"], **database))
+        server = stack.enter_context(started(root, services["server"], **database))
         told(worker, "serving")
         assert server.stderr is not None
         assert "serving agent" in server.stderr.readline()
