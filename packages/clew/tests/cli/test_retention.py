@@ -150,6 +150,7 @@ TREES = [
     *("runs", "sqlite_autoindex_runs_1", "entries", "blobs", "sqlite_autoindex_blobs_1", "inbox"),
     *("sqlite_sequence", "inbox_of_run", "forks", "uses", "uses_of_blob", "open_runs"),
     *("stopped_runs", "stopped_at", "stopped_as", "labels", "labels_of_run", "not_indexed"),
+    "notices",
 ]
 
 
