@@ -44,6 +44,7 @@ KNOWN = frozenset({
     *("clew_code/programs/tool.py: _Programs(executor, limits, known)",),
     *("conversations/history.py: outcome", "agent/streaming/browser_events.py: item"),
     *("clew_serve/api/decisions.py: each", "clew_serve/api/inbox.py: each"),
+    "clew_serve/pages/steering.py: form.call",
     *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
     *("clew_code/workspace/gate.py: last", "clew_code/codec/program_examples.py: one"),
 })  # fmt: skip
