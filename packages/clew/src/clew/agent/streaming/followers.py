@@ -7,7 +7,7 @@ are dropped too, since they can be read from the store.
 import logging
 import threading
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple, TypeAlias
 
 from clew.agent.streaming.items import (
@@ -154,20 +154,29 @@ class Hearing(Follower):
 FOLLOWERS: Final[dict[Key, tuple[Follower, ...]]] = {}
 """Who follows which run; empty where nobody follows any."""
 
-_LOCK: Final = threading.Lock()
+_LOCK: Final = threading.RLock()
+"""Where memory is allocated garbage may be collected, and with it a stream that removes itself: so
+a thread may come back while it has the lock.
+"""
 
 
 def add(key: Key, follower: Follower) -> None:
     """Let it follow the run."""
-    with _LOCK:
-        FOLLOWERS[key] = (*FOLLOWERS.get(key, ()), follower)
+    _change(key, lambda followers: (*followers, follower))
 
 
 def remove(key: Key, follower: Follower) -> None:
     """Let it follow the run no longer."""
+    _change(key, lambda followers: tuple(each for each in followers if each is not follower))
+
+
+def _change(key: Key, changed: Callable[[tuple[Follower, ...]], tuple[Follower, ...]]) -> None:
     with _LOCK:
-        left = tuple(each for each in FOLLOWERS.get(key, ()) if each is not follower)
-        if left:
-            FOLLOWERS[key] = left
+        before = FOLLOWERS.get(key, ())
+        after = changed(before)
+        while before is not (now := FOLLOWERS.get(key, ())):  # this thread came back meanwhile
+            before, after = now, changed(now)
+        if after:
+            FOLLOWERS[key] = after
         else:
             FOLLOWERS.pop(key, None)
