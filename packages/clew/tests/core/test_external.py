@@ -74,6 +74,7 @@ async def test_the_run_waits_for_a_result_and_goes_on_with_it() -> None:
     store, one = MemoryStore(), agent(SCRIPT)
     held = await run(one, "Scan it.", store=store, run_id="r")
     assert (held.status, held.reason) == ("held", "waiting for the result of 1.1")
+    assert (held.unknown, held.work.unknown) == ((), {})  # it simply waits
     (waiting,) = await pending_approvals(store=store)
     assert (waiting.wants, waiting.asks, waiting.args) == ("result", TEXT, {"page": 1})
     result = await answer(waiting.id, "a page", by="desk", store=store, agent=one)

@@ -15,6 +15,7 @@ from clew import (
     Limits,
     MemoryStore,
     Observation,
+    ReplayError,
     Verdict,
     cancel,
     delegate,
@@ -34,6 +35,7 @@ from clew.core.trajectory import Trajectory
 from clew.guards import Provenance
 from clew.interfaces import Stop, UnknownCall
 from clew.testing import ScriptedModel, act, finish, say
+from clew.tools import external
 
 pytestmark = pytest.mark.anyio
 
@@ -105,6 +107,23 @@ async def test_a_stop_that_does_not_say_it_is_read_and_replayed_as_it_was() -> N
     assert recorded_result(older, older.stop, "").unknown == (UnknownCall("r:1.1", "send", ADA),)
     same = await replay_record(one.engine, older, store)
     assert same.trajectory.entries == older.entries
+
+
+async def test_a_stop_that_counts_a_call_that_waits_for_a_result_is_replayed_as_it_was() -> None:
+    store, one = MemoryStore(), agent(act("scan"), say("Seen."), tools=[external("scan", "Scan.")])
+    held = await run(one, "Scan.", store=store, run_id="r")
+    assert held.unknown == ()
+    *before, last = (await read("r", store=store)).entries
+    assert isinstance(last.event, Stop)
+    counted = replace(last.event, unknown=(UnknownCall("r:1.1", "scan"),))
+    older = Trajectory("r", [*before, replace(last, event=counted)])
+    same = await replay_record(one.engine, older, store)
+    assert same.trajectory.entries == older.entries
+    untrue = replace(last.event, unknown=(UnknownCall("r:9.1", "scan"),))
+    with pytest.raises(ReplayError):
+        await replay_record(
+            one.engine, Trajectory("r", [*before, replace(last, event=untrue)]), store
+        )
 
 
 async def test_its_id_is_what_settles_it() -> None:

@@ -10,11 +10,13 @@ import pytest
 
 from clew import (
     Agent,
+    Call,
     ConfigError,
     MemoryStore,
     ModelError,
     RunContext,
     SqliteStore,
+    Verdict,
     answer,
     batch,
     fork,
@@ -36,7 +38,9 @@ from clew.agent_files import load_agent
 from clew.guards import Provenance
 from clew.interfaces import ModelInfo, OnText, Prompt, Reply
 from clew.testing import ScriptedModel, act, finish
+from clew.tools import external, later
 from clew.workers import WorkerConfig, work
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.both_loops
 
@@ -101,6 +105,32 @@ async def test_an_application_is_the_lifespan_of_a_web_framework(tmp_path: Path)
         async with lifespan as app:
             await app.wait()
     assert (await result_of(agent, held.run_id)).status == "answered"
+
+
+@pytest.mark.parametrize("waits", ["for a result", "for a time"])
+async def test_a_run_whose_time_has_come_goes_on_while_the_application_lives(waits: str) -> None:
+    async def closed(call: Call, _: RunContext) -> Verdict | None:
+        return None if call.woken or call.action.name != "post" else later(0.1)
+
+    @tool
+    def post() -> str:
+        """Post a letter."""
+        return "posted"
+
+    scan = external("scan", "Scan.", timeout=0.1, fallback="none")
+    move = act("scan") if waits == "for a result" else act("post")
+    guard: Any = closed
+    agent = Agent(
+        ScriptedModel([move, finish("done")]), [scan, post], guards=[guard, Provenance("off")],
+        store=MemoryStore(),
+    )  # fmt: skip
+    async with serving(agent):
+        held = await run(agent, "?")
+        with anyio.fail_after(PATIENCE):
+            while (result := await result_of(agent, held.run_id)).status == "held":
+                await anyio.sleep(0.05)
+    assert (result.status, result.answer) == ("answered", "done")
+    await replay(agent, held.run_id)
 
 
 async def test_agents_of_different_stores_are_not_served_as_one(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Generic, Self, TypedDict, Unpack, cast, overlo
 
 from typing_extensions import TypeForm, TypeIs, TypeVar
 
-from clew.agent.blind_models import warn_of_blindness
 from clew.agent.compile import compile_engine
 from clew.agent.composition import Composition
 from clew.agent.run_deps import Wanted, check_factory, check_made, wanted_by
@@ -182,9 +181,6 @@ class Agent(Generic[A_co, D]):
         info.validate(first)
         if more := spec.more:
             info.validate(first_prompt(codec, replace(spec, tools=more)))
-        for tool in tools:
-            if attaches := getattr(tool, "attaches", ()):
-                warn_of_blindness(info, tool.name, attaches)
 
     async def __aenter__(self) -> Self:
         """Keep open, in this event loop, what its tools and its model open, for all of its runs."""
@@ -294,7 +290,10 @@ class Agent(Generic[A_co, D]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about settings that are rarely wise: many tools, tools that look alike."""
+        """Warnings about settings that are rarely wise.
+
+        Many tools, tools that look alike, tools whose pictures or recordings its model never sees.
+        """
         return self.parts.warnings
 
     def seeded(self, seed: int) -> Self:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
 from clew.agent.approval_rules import Approvals
+from clew.agent.blind_models import unseen_attachments
 from clew.agent.validate import worked_examples
 from clew.codecs import by_name as codec_by_name
 from clew.context import Context, Instructions, Variant
@@ -141,8 +142,10 @@ class Composition:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about settings that are rarely wise: many tools, tools that look alike."""
-        return tuple(problems_of_visible(self.prompt_spec.tools))
+        """Warnings about settings that are rarely wise: tools that look alike, pictures unseen."""
+        info = self.model.info
+        unseen = [text for tool in self.own_tools for text in unseen_attachments(info, tool)]
+        return (*problems_of_visible(self.prompt_spec.tools), *unseen)
 
     @cached_property
     def bounds(self) -> tuple[AnyBound, ...]:

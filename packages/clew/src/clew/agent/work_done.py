@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, AnswerOutcome
+from clew.core.settling import waits_for_result
 from clew.core.tools import AnyTool
 from clew.core.trajectory import Call, Trajectory
 from clew.core.values import Json
@@ -52,6 +53,8 @@ def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool
             continue
         if call.child:
             delegated[name] += 1
+        elif waits_for_result(call):
+            continue
         elif call.changed and call.outcome == "unknown":
             unknown[name] += 1
         elif seen is None:

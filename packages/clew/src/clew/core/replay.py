@@ -23,7 +23,7 @@ import msgspec
 from clew.concurrency.tasks import one_error
 from clew.core.call_context import CALL
 from clew.core.codes import FINISH
-from clew.core.contents import Observation, Reply
+from clew.core.contents import Observation, Reply, UnknownCall
 from clew.core.engine import Engine, NamedGuard
 from clew.core.entries import Entry
 from clew.core.events import (
@@ -46,7 +46,7 @@ from clew.core.moves import no_review
 from clew.core.prompts import Prompt
 from clew.core.redaction import marked_as
 from clew.core.reworded import as_worded
-from clew.core.settling import stopped
+from clew.core.settling import stopped, waits_for_result
 from clew.core.spec_changes import changes, first_difference, same_format
 from clew.core.specs import AgentSpec
 from clew.core.stores import Store
@@ -271,7 +271,7 @@ class _Replaying(Journal):
                 )
                 new = msgspec.structs.replace(new, grant=grant)
         if isinstance(old, Stop) and isinstance(new, Stop):
-            unknown = new.unknown if old.unknown else ()  # older records do not say it there
+            unknown = self._unknown_then(old, new)
             new = msgspec.structs.replace(new, wake=old.wake, unknown=unknown)
         if encode(old) == encode(new):
             return
@@ -282,6 +282,17 @@ class _Replaying(Journal):
         new = worded
         field = first_difference(msgspec.to_builtins(old), msgspec.to_builtins(new)) or "event"
         raise self.diverged(field, "the loop derives another value than the record has")
+
+    def _unknown_then(self, old: Stop, new: Stop) -> tuple[UnknownCall, ...]:
+        """What a stop of an older clew says is unknown, where only its way to count differs.
+
+        The first did not say it there; later ones counted calls that wait for a result.
+        """
+        waiting = {
+            f"{self.run_id}:{call.key}" for call in self.trajectory.calls if waits_for_result(call)
+        }
+        counted = tuple(each for each in old.unknown if each.id not in waiting)
+        return old.unknown if not old.unknown or counted == new.unknown else new.unknown
 
     def _position(self, old: AnyEvent, new: AnyEvent) -> str:
         """Step and field of the first difference between two events."""

@@ -86,12 +86,17 @@ def was_woken(trajectory: Trajectory, key: str) -> bool:
 
 
 def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
-    """The calls of a run, and of those below it, of which nobody knows whether they happened."""
+    """The calls of a run, and of those below it, of which nobody knows whether they happened.
+
+    One that waits for somebody's result is none of them, until its time has passed or the run ends.
+    """
     unknown: list[UnknownCall] = []
     for call in trajectory.calls:
         seen = call.observation
         if call.child and (below := unknown_below(call)):
             unknown += below
+        elif waits_for_result(call):
+            continue
         elif (call.begun if seen is None else seen.outcome == "unknown") and is_unknown(call):
             named = f"{trajectory.run_id}:{call.key}"
             unknown.append(UnknownCall(named, call.action.name, call.args))

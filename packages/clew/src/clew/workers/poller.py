@@ -8,11 +8,9 @@ from typing import Final
 
 import anyio
 
+from clew.agent.wake_times import WakeTimes
 from clew.concurrency.tasks import one_error
-from clew.core.entries import decode
-from clew.core.events import Stop
-from clew.core.journal import wall_clock
-from clew.core.stores import Line, RunInfo
+from clew.core.stores import RunInfo
 from clew.stores.interface import Notifies
 from clew.stores.locks import SharedStore, queue_of, release_quietly
 from clew.support.errors import ConfigError, StoreError
@@ -23,18 +21,8 @@ from clew.workers.worker_log import WorkerLog
 
 LOG: Final = logging.getLogger("clew")
 
-_WAKE: Final = 1.0  # seconds from one look for held runs whose time has come to the next
-_SHARE: Final = 20.0  # times what such a look took: that is the least too
 _STORE: Final = 5.0  # seconds at most from one try to the next at a store that fails
 _TRIES: Final = 5  # who looks whether a worker is alive has the claim of its name for an instant
-
-
-def is_woken(last: Line) -> bool:
-    """Whether a run stopped until a time that has come."""
-    if b'"wake":' not in last.body:
-        return False
-    stop = decode(last.body)
-    return isinstance(stop, Stop) and 0 < stop.wake <= wall_clock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +56,7 @@ class Poller:
         self._pauses = Backoff()
         self._asked = -pace.max_seconds
         self._took = 0.0
-        self._next_wake = float("-inf")
+        self._times = WakeTimes(store)
         self._wake = anyio.Event()
 
     def wake(self) -> None:
@@ -94,22 +82,12 @@ class Poller:
 
     async def due(self) -> list[RunInfo]:
         """The runs of the queue that are due, in the order in which they are to be taken up."""
-        due, known = [*await self.store.due(), *await self._woken()], self._queued
+        due, known = [*await self.store.due(), *await self._times.woken()], self._queued
         self._queued = queued = {
             run.run_id: known.get(run.run_id) or (queue_of(run), priority_of(run)) for run in due
         }
         mine = [run for run in due if queued[run.run_id][0] == self.config.queue]
         return sorted(mine, key=lambda run: waiting_since(run, queued[run.run_id][1]))
-
-    async def _woken(self) -> list[RunInfo]:
-        """The held runs whose time has come; who waits is looked for now and then."""
-        now = anyio.current_time()
-        if now < self._next_wake:
-            return []
-        held = await self.store.runs(status="held")
-        took = anyio.current_time() - now
-        self._next_wake = now + max(_WAKE, _SHARE * took)
-        return [run for run in held if is_woken(run.last)]
 
     @asynccontextmanager
     async def named(self) -> AsyncGenerator[None]:

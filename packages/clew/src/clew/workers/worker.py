@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 
 from clew.agent.foreign import family, trust
+from clew.agent.wake_times import is_woken
 from clew.concurrency.tasks import one_error
 from clew.core.journal import load
 from clew.core.stores import RunInfo
@@ -19,7 +20,7 @@ from clew.support.resources import resources
 from clew.workers.backoff import Backoff
 from clew.workers.config import OnWorkerEvent, WorkerConfig
 from clew.workers.day_budget import DayBudget
-from clew.workers.poller import Poller, is_woken
+from clew.workers.poller import Poller
 from clew.workers.run_one import RunOutcome
 from clew.workers.worker_log import WorkerLog
 

@@ -7,6 +7,8 @@ with it: an effect that is cut so has an unknown outcome.
 import logging
 from collections.abc import AsyncGenerator, Hashable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final
 
@@ -16,8 +18,10 @@ from clew.agent.agent import Agent
 from clew.agent.agent_of_run import agent_of_run, check_told_apart
 from clew.agent.streaming.start import start
 from clew.agent.streaming.tasks import RunTask, task_of, tasks_here
+from clew.agent.wake_times import WakeTimes
+from clew.concurrency.tasks import OwnTask
 from clew.core.journal import load
-from clew.core.stores import Store
+from clew.core.stores import RunInfo, Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
 from clew.stores.locks import queue_of
@@ -90,8 +94,10 @@ def serving(*agents: Agent[Any], store: Where = None, accept_change: bool = Fals
     At the beginning, runs of these agents that were left open, or have got a ruling, are taken up,
     with `accept_change` also those that an earlier form of one began (it had one of the same tools,
     or, without any, the prompt), which is recorded (`Changed`); not those of a queue, which are for
-    workers, and those that another process has. At the end all work that was begun inside is
-    stopped: an effect that has begun is seen to its end and recorded, and the runs stay open.
+    workers, and those that another process has. So are, as long as it lives, those whose time has
+    come: a call that `later` put off, or that nobody gave a result in time. At the end all work
+    that was begun inside is stopped: an effect that has begun is seen to its end and recorded, and
+    the runs stay open.
     `wait` of what it gives waits for all of it instead. Meanwhile each agent is open (`async with
     agent`): its runs share the connections of its tools. Without a `store` it is that of the
     agents, which must be one.
@@ -115,42 +121,78 @@ async def _serving(
         for agent in agents:
             await open_agents.enter_async_context(agent)
         here = Serving(location_of(opened))
+        work = _LeftRuns(opened, store, agents, accept_change)
+        waking = OwnTask(work.wake())
         try:
-            for run_id, agent in await _left(opened, agents, accept_change=accept_change):
-                try:
-                    events = await start(
-                        agent, run_id=run_id, store=store, accept_change=accept_change
+            if agents:
+                await work.take_up(
+                    await (
+                        opened.due() if isinstance(opened, Locks) else opened.runs(status="open")
                     )
-                    await events.aclose()
-                    events.raise_error()
-                except ClewError as error:
-                    LOG.error("run %s stays open: resume it: %s", run_id, error)  # noqa: TRY400 - its message says what to do
-                if (task := task_of((location_of(opened), run_id))) is not None:
-                    task.leave_alone()
+                )
+            waking.start(copy_context())
             yield here
         finally:
+            await waking.stop()
             await here.stop()
 
 
-async def _left(
-    store: Store, agents: Sequence[Agent[Any]], *, accept_change: bool
-) -> list[tuple[str, Agent[Any]]]:
-    """The runs that are due, each with the agent that goes on with it."""
-    if not agents:
-        return []
-    due = await (store.due() if isinstance(store, Locks) else store.runs(status="open"))
-    runs: list[tuple[str, Agent]] = []
-    for info in due:
-        if queue_of(info):
-            continue
+@dataclass(frozen=True)
+class _LeftRuns:
+    """The runs of a store that nobody works on, and the agents that go on with them.
+
+    `store` is what `where` names.
+    """
+
+    store: Store
+    where: Where
+    agents: Sequence[Agent[Any]]
+    accept_change: bool
+    tried: dict[str, int] = field(default_factory=dict[str, int])
+    """How many entries a run had when it was last taken up, since it may stay as it is."""
+
+    async def wake(self) -> None:
+        """Take up the runs whose time has come, as long as the application lives."""
+        times, failed = WakeTimes(self.store), False
+        while self.agents:
+            try:
+                await self.take_up(await times.woken())
+                failed = False
+            except Exception:
+                if not failed:  # a store may be away for long
+                    LOG.exception("runs whose time has come are looked for again")
+                failed = True
+            await times.wait()
+
+    async def take_up(self, infos: Sequence[RunInfo]) -> None:
+        """Go on with those of these runs for which there is an agent, and with none in vain."""
+        for info in infos:
+            if queue_of(info) or self.tried.get(info.run_id) == info.entries:
+                continue
+            self.tried[info.run_id] = info.entries
+            agent = await self._agent_of(info.run_id)
+            if agent is not None:
+                await self._go_on(agent, info.run_id)
+
+    async def _agent_of(self, run_id: str) -> Agent[Any] | None:
+        """The agent that goes on with a run."""
         try:
-            record = await load(store, info.run_id)
+            record = await load(self.store, run_id)
         except ClewError as error:
-            LOG.warning("run %s is not taken up: %s", info.run_id, error)
-            continue
+            LOG.warning("run %s is not taken up: %s", run_id, error)
+            return None
         if record.parent_call or record.is_foreign:
-            continue
-        agent = agent_of_run(record, agents, accept_change=accept_change)
-        if agent is not None:
-            runs.append((info.run_id, agent))
-    return runs
+            return None
+        return agent_of_run(record, self.agents, accept_change=self.accept_change)
+
+    async def _go_on(self, agent: Agent[Any], run_id: str) -> None:
+        try:
+            events = await start(
+                agent, run_id=run_id, store=self.where, accept_change=self.accept_change
+            )
+            await events.aclose()
+            events.raise_error()
+        except ClewError as error:
+            LOG.error("run %s stays open: resume it: %s", run_id, error)  # noqa: TRY400 - its message says what to do
+        if (task := task_of((location_of(self.store), run_id))) is not None:
+            task.leave_alone()
