@@ -368,7 +368,7 @@ async def test_words_are_edited_and_continued_in_branches() -> None:
     with pytest.raises(ConfigError, match="not both"):
         await branch(agent(), run_id, 2, "x", store=store, session="a", new_id="b")
     for number in (0, -1, True, 2.0, "2"):
-        with pytest.raises(ConfigError, match=r"^message .* is none: give 1"):
+        with pytest.raises(ConfigError, match=r"^there is no message .*: give 1"):
             await branch(agent(), run_id, cast("Any", number), "x", store=store, owner="ada")
 
 

@@ -139,7 +139,7 @@ async def test_what_a_picture_says_is_nobody_s_word(*, later: bool) -> None:
         ([Image("image/png", JPEG)], f"{THE_IMAGE} is said to be image/png, and is image/jpeg"),
         (
             [Audio("audio/wav", b"%PDF")],
-            "the audio in the question is said to be audio/wav, and is none that is known",
+            "the audio in the question is said to be audio/wav, but its bytes are no recording",
         ),
         (
             [Image("image/png", PNG + bytes(20_000_000))],

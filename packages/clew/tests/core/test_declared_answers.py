@@ -182,3 +182,9 @@ def test_another_answer_type_needs_another_fallback() -> None:
     assert_type(other, Agent[int])
     made: Callable[[], Agent[Reply]] = unsure
     assert made().fallback == UNSURE
+
+
+@pytest.mark.parametrize("value", [42, {"name": str}, [int], finish("a")], ids=repr)
+def test_a_value_is_no_type_of_answers(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^answer is .* \(.*\): give a type$"):
+        Agent(ScriptedModel([finish("a")]), answer=value)

@@ -177,7 +177,7 @@ async def test_what_goes_out_is_pictures_and_no_text_of_base64(value: Any) -> No
         (Image("image/png", JPEG), "the image is said to be image/png, and is image/jpeg"),
         (
             Audio("audio/wav", b"hello"),
-            "the audio is said to be audio/wav, and is none that is known",
+            "the audio is said to be audio/wav, but its bytes are no recording that clew knows",
         ),
         (File("application/pdf", b"<html>"), "the file is said to be application/pdf, and is none"),
         (File("text/csv", b""), "the file has no bytes"),

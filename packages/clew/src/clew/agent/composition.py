@@ -144,7 +144,12 @@ class Composition:
     def warnings(self) -> tuple[str, ...]:
         """Warnings about settings that are rarely wise: tools that look alike, pictures unseen."""
         info = self.model.info
-        unseen = [text for tool in self.own_tools for text in unseen_attachments(info, tool)]
+        unseen = [
+            text
+            for tool in self.own_tools
+            if getattr(tool, "attaches", ())
+            for text in unseen_attachments(info, tool)
+        ]
         return (*problems_of_visible(self.prompt_spec.tools), *unseen)
 
     @cached_property

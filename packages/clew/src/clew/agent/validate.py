@@ -209,7 +209,8 @@ def check_function(kind: str, part: object) -> None:
     try:
         inspect.signature(part).bind(*parameters)
     except TypeError as error:
-        message = f"the {kind} {name} is called with ({', '.join(parameters)}): {error}; mend it"
+        why = "it takes too few parameters" if "too many" in str(error) else f"{error}; mend it"
+        message = f"the {kind} {name} is called with ({', '.join(parameters)}): {why}"
         raise ConfigError(message) from error
     except ValueError:  # written in C, it does not tell what it takes
         return

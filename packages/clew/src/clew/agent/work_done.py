@@ -53,10 +53,8 @@ def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool
             continue
         if call.child:
             delegated[name] += 1
-        elif waits_for_result(call):
-            continue
         elif call.changed and call.outcome == "unknown":
-            unknown[name] += 1
+            unknown[name] += not waits_for_result(call)
         elif seen is None:
             continue
         elif name not in effectful and seen.ok:
@@ -65,7 +63,7 @@ def work_done(trajectory: Trajectory, effectful: Collection[str], *, reads: bool
             changed[name] += 1
         else:
             failed[name] += 1
-    work = WorkDone(changed, failed, unknown, delegated, read)
+    work = WorkDone(changed, failed, +unknown, delegated, read)
     return replace(work, line=_line(work, effectful, reads=reads))
 
 

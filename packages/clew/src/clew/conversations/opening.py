@@ -139,13 +139,12 @@ def _question(parts: Asked) -> Question:
 def _word(record: Trajectory, number: int, words: Asked) -> tuple[Entry | None, Asked]:
     """The entry of a word, None behind the last, and what is said in the place of it."""
     if type(number) is not int or number < 1:
-        message = f"message {number!r} (word) is none: give 1 for the question, 2 for the next"
+        message = f"there is no message {number!r} (word): give 1 for the question, 2 for the next"
         raise ConfigError(message, field="word")
     entries = [entry for entry in record.entries if _parts(entry)]
     if number > len(entries) + bool(words):
-        message = (
-            f"run {record.run_id} has {len(entries)} messages: name one of them, or say the next"
-        )
+        many = "1 message" if len(entries) == 1 else f"{len(entries)} messages"
+        message = f"run {record.run_id} has {many}: name one of them, or say the next"
         raise ConfigError(message)
     entry = entries[number - 1] if number <= len(entries) else None
     return entry, words or (() if entry is None else _parts(entry))

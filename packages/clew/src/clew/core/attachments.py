@@ -42,10 +42,12 @@ def check_attachment(name: str, part: Attachment) -> None:
         wrong = contradiction(part.media_type, data) if data else ""
     else:
         kinds = kinds_of(data)
-        wrong = f"is {kinds[0]}" if kinds else "is none that is known"
+        kind = "picture" if isinstance(part, Image) else "recording"
+        wrong = f"is {kinds[0]}" if kinds else f"its bytes are no {kind} that clew knows"
         wrong = "" if part.media_type in kinds else wrong
     if wrong:
-        raise ConfigError(f"{name} is said to be {part.media_type}, and {wrong}")
+        joined = "but" if wrong.startswith("its") else "and"
+        raise ConfigError(f"{name} is said to be {part.media_type}, {joined} {wrong}")
 
 
 def text_file(name: str, file: File) -> File:

@@ -21,9 +21,10 @@ import anyio
 import msgspec
 
 from clew.concurrency.tasks import one_error
+from clew.core.actions import UnknownCall
 from clew.core.call_context import CALL
 from clew.core.codes import FINISH
-from clew.core.contents import Observation, Reply, UnknownCall
+from clew.core.contents import Observation, Reply
 from clew.core.engine import Engine, NamedGuard
 from clew.core.entries import Entry
 from clew.core.events import (

@@ -95,9 +95,9 @@ def unknown_calls(trajectory: Trajectory) -> tuple[UnknownCall, ...]:
         seen = call.observation
         if call.child and (below := unknown_below(call)):
             unknown += below
-        elif waits_for_result(call):
-            continue
         elif (call.begun if seen is None else seen.outcome == "unknown") and is_unknown(call):
+            if waits_for_result(call):
+                continue
             named = f"{trajectory.run_id}:{call.key}"
             unknown.append(UnknownCall(named, call.action.name, call.args))
     return tuple(unknown)

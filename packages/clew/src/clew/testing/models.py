@@ -32,8 +32,14 @@ from clew.support.errors import ModelError
 from clew.support.live import tell_arguments
 from clew.support.model_settings import NOTHING_SET, ModelSettings
 from clew.support.settings import check_fields
+from clew.support.short_text import one_line
 from clew.testing.plans import written_plan
 from clew.tools.finish import EVERY_EFFECT, answer_schema, finish_tool
+
+_REFUSED: Final = re.compile(r"(?:\w+(?: \d+)?: )?ERROR: ")
+"""How a result begins that is none, with the label that a text format has for results."""
+_WHY_CHARS: Final = 200
+"""So much is told of why an agent did not take the last line of a script."""
 
 USAGE: Final = Usage(input=10, output=5, cost=0.0)
 
@@ -94,14 +100,17 @@ def position(prompt: Prompt) -> int:
     return turns
 
 
-def _is_unreadable(prompt: Prompt) -> bool:
-    """Whether the prompt complains that the last reply could not be read."""
+def _complaint(prompt: Prompt) -> tuple[str, str]:
+    """What the prompt says is wrong with the last reply, and what was done to it; or two ""."""
     for part in reversed(prompt.parts):
         if part.role == "assistant":
             break
-        if part.role == "user" and part.text.startswith(UNREADABLE):
-            return True
-    return False
+        for beginning in UNREADABLE:
+            if part.role == "user" and part.text.startswith(beginning):
+                return "could not read", part.text.removeprefix(beginning)
+        if part.role in {"tool", "user"} and (refused := _REFUSED.match(part.text)):
+            return "refused", part.text[refused.end() :]
+    return "", ""
 
 
 @dataclass(frozen=True)
@@ -171,10 +180,10 @@ class ScriptedModel:
     def reply(self, prompt: Prompt, index: int) -> Reply:
         """Line `index` of the script as a reply."""
         if index >= len(self.script):
-            lines = len(self.script)
-            message = f"the script is over: it has {lines} lines, and reply {index + 1} is wanted"
+            lines = f"{len(self.script)} line{'s' * (len(self.script) != 1)}"
+            message = f"the script is over: it has {lines}, and reply {index + 1} is wanted"
             message += ": a model is asked once more after each result, rejected answer or ruling"
-            raise ModelError(message + self._other_format(prompt, len(self.script)))
+            raise ModelError(message + self._refusal(prompt))
         line = self.script[index]
         if callable(line):
             line = line(prompt)
@@ -184,15 +193,24 @@ class ScriptedModel:
             return Reply(text=line, usage=self.usage, model=self.name)
         return self.written(line, index + 1)
 
-    def _other_format(self, prompt: Prompt, lines: int) -> str:
-        """A hint where the agent could not read the last line, although it is well written."""
+    def _refusal(self, prompt: Prompt) -> str:
+        """What the agent has against the last line of the script, where it has anything."""
+        what, why = _complaint(prompt)
         line = self.script[-1] if self.script else None
-        if not isinstance(line, Move) or not _is_unreadable(prompt):
+        if not what or not isinstance(line, Move):
             return ""
-        if by_name(self.codec).parse(self._prompt_spec, self.written(line, lines)).fault:
+        if what == "refused" and all(action.name != FINISH for action in line.actions):
             return ""
-        hint = "if it reads another format, name that: ScriptedModel(…, codec=…)"
-        return f". The agent could not read the last line, which is written in {self.codec}: {hint}"
+        told = f". The agent {what} the last line: {one_line(why, _WHY_CHARS)}"
+        same = self.codec.startswith("native") and prompt.tools
+        if what == "refused" or same or self._fault(line, len(self.script)):
+            return told
+        hint = "if the agent reads another format, name that: ScriptedModel(…, codec=…)"
+        return f"{told}; it is written in {self.codec}: {hint}"
+
+    def _fault(self, move: Move, number: int) -> str:
+        """Why its own format cannot read a line either."""
+        return by_name(self.codec).parse(self._prompt_spec, self.written(move, number)).fault
 
     @cached_property
     def _prompt_spec(self) -> PromptSpec:

@@ -1,6 +1,7 @@
 """`finish`, the tool that ends a run, and the types its answer may have."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import is_dataclass
 from typing import Any, Final, cast, get_args
 
 from msgspec.json import decode as decode_json
@@ -9,8 +10,10 @@ from clew.core.codes import EFFECTFUL, FINISH, OUTCOME, Effect
 from clew.core.tools import Parameters, Tool
 from clew.core.values import Json, encode
 from clew.support.default_fields import with_defaults
+from clew.support.errors import ConfigError
 from clew.support.instance_defaults import set_defaults
 from clew.support.json_values import plain
+from clew.support.parts import short_repr
 from clew.support.read_back import changed_part
 from clew.tools.named_tuples import by_name
 from clew.tools.own_fields import without_own_fields
@@ -24,6 +27,9 @@ _MEANS: Final = {
     "not_done": "not_done",
     "not_found": "not_found (it was looked for in vain)",
 }
+
+_VALUES: Final = (bool, int, float, str, bytes, Mapping, list, set)
+"""What is easily given in the place of a type."""
 
 EVERY_EFFECT: Final[frozenset[Effect]] = frozenset(get_args(Effect))
 """The effects of an agent whose every outcome is understood."""
@@ -77,6 +83,9 @@ def answer_schema(kind: Any) -> Parameters:
     """The schema of an answer's type. Raises `ConfigError` for a type that has none."""
     if kind is str:  # as a rule
         return {"type": "string"}
+    if isinstance(kind, _VALUES) or (is_dataclass(kind) and not isinstance(kind, type)):
+        message = f"answer is {short_repr(kind)} ({type(kind).__name__}): give a type"
+        raise ConfigError(message, field="answer")
     return schema_of(kind, "the answer's type")
 
 
