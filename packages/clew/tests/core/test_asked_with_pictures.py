@@ -36,6 +36,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 JPEG = b"\xff\xd8\xff\xe0" + bytes(64)
 MAP = Image("image/png", PNG, "a map")
 THE_IMAGE = "the image in the question"
+THE_AUDIO = "the audio in the question"
 PARTS = "the question has a part of the type int: give texts and images, audio or files"
 CODECS = ("native", "labelled", "paper", "json")
 
@@ -139,7 +140,7 @@ async def test_what_a_picture_says_is_nobody_s_word(*, later: bool) -> None:
         ([Image("image/png", JPEG)], f"{THE_IMAGE} is said to be image/png, and is image/jpeg"),
         (
             [Audio("audio/wav", b"%PDF")],
-            "the audio in the question is said to be audio/wav, but its bytes are no recording",
+            f"{THE_AUDIO} is said to be audio/wav, but its bytes are no recording that clew knows",
         ),
         (
             [Image("image/png", PNG + bytes(20_000_000))],

@@ -83,10 +83,15 @@ def answer_schema(kind: Any) -> Parameters:
     """The schema of an answer's type. Raises `ConfigError` for a type that has none."""
     if kind is str:  # as a rule
         return {"type": "string"}
-    if isinstance(kind, _VALUES) or (is_dataclass(kind) and not isinstance(kind, type)):
+    if _is_value(kind):
         message = f"answer is {short_repr(kind)} ({type(kind).__name__}): give a type"
         raise ConfigError(message, field="answer")
     return schema_of(kind, "the answer's type")
+
+
+def _is_value(kind: object) -> bool:
+    """Whether a value stands in the place of a type."""
+    return isinstance(kind, _VALUES) or (is_dataclass(kind) and not isinstance(kind, type))
 
 
 def encode_answer(kind: Any, value: Any) -> Json:
