@@ -1,18 +1,20 @@
 """A conversation that was held elsewhere as the beginning of a run's record."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from clew.agent.agent import Agent
+from clew.agent.question import Question, message_parts
 from clew.conversations.reading import Item, Messages, Outcome, Turn, Words, read_messages
 from clew.core.actions import Action
 from clew.core.codes import FINISH, Trust
-from clew.core.contents import Asked, Observation, RawCall, Reply, text_parts
+from clew.core.contents import Asked, Observation, RawCall, Reply, Text, text_parts
 from clew.core.events import AnyEvent, Changed, Fingerprints, Note, Stop, Thought
 from clew.core.specs import AgentSpec
 from clew.core.values import Json
+from clew.support.arguments import check_argument
 from clew.support.errors import ConfigError
 
 BEGINS: Final = "(The assistant speaks first.)"
@@ -25,12 +27,28 @@ _PRINTS: Final = Fingerprints("", "", "", "")
 
 
 def history_of(
-    agent: Agent[object], messages: Messages, trust: Trust
-) -> tuple[Asked, list[AnyEvent]]:
-    """The question that began a conversation, and all that came after it, up to the last word.
+    agent: Agent[Any, Any], messages: Messages, trust: Trust = "untrusted"
+) -> tuple[Question, tuple[AnyEvent, ...]]:
+    """The question that began a conversation, and what came after it, up to the last word.
 
-    Raises `ConfigError` where a call and its results do not fit, or nothing is left to answer.
+    `submit` takes both, for a run that answers the last of messages of OpenAI's or Anthropic's
+    form. `trust` is that of all but the last one, as in `answer_messages`. Raises `ConfigError` for
+    what cannot be read, where a call and its results do not fit, or nothing is left to answer.
     """
+    check_argument("agent", agent, Agent, "an Agent")
+    first, events = _read(agent, messages, trust)
+    for event in events:
+        if isinstance(event, Note):
+            message_parts(agent, "a message", question_of(event.parts))
+    return question_of(first), tuple(events)
+
+
+def question_of(parts: Asked) -> Question:
+    """Parts of a record as a question that may be asked."""
+    return [part.text if isinstance(part, Text) else part for part in parts]
+
+
+def _read(agent: Agent[Any, Any], messages: Messages, trust: Trust) -> tuple[Asked, list[AnyEvent]]:
     items = read_messages(messages)
     if not items or isinstance(items[-1], Turn):
         raise ConfigError("the messages end with no question: give what is to be answered last")

@@ -12,10 +12,10 @@ from clew.agent.question import Question, message_parts
 from clew.agent.result import Result
 from clew.agent.runner import start, start_fork
 from clew.agent.session_names import session_run
-from clew.conversations.history import history_of
+from clew.conversations.history import history_of, question_of
 from clew.conversations.reading import Messages
 from clew.core.codes import Trust
-from clew.core.contents import Asked, Text
+from clew.core.contents import Asked
 from clew.core.entries import Entry
 from clew.core.events import Forked, Note, Started
 from clew.core.fork import ForkPoint, find_fork_point
@@ -48,11 +48,7 @@ async def answer_messages(
     one; `trust="trusted"` says that your own application kept them. Raises `ConfigError` for what
     cannot be read.
     """
-    check_argument("agent", agent, Agent, "an Agent")
     first, history = history_of(agent, messages, trust)
-    for event in history:
-        if isinstance(event, Note):
-            message_parts(agent, "a message", _question(event.parts))
     run_id = _named(session, run_id, owner)
     where = agent.store if store is None else store
     async with store_at(where) as opened, resources(agent):
@@ -61,7 +57,7 @@ async def answer_messages(
         with _named_anew(session):
             async with begins(opened, run_id, owner, agent.parts.patience):
                 journal = await start(
-                    agent, _question(first), opened, run_id=run_id, listener=listener,
+                    agent, first, opened, run_id=run_id, listener=listener,
                     labels=labels, owner=owner, deps=deps, history=history,
                 )  # fmt: skip
                 return await OpenRun(agent, journal).go_on()
@@ -99,7 +95,7 @@ async def branch(
             if word == 1:
                 started = record.started
                 async with open_run(
-                    agent, _question(words), run_id=named, store=opened, listener=listener,
+                    agent, question_of(words), run_id=named, store=opened, listener=listener,
                     labels=started.labels, owner=started.owner or None, deps=deps,
                 ) as run:  # fmt: skip
                     return await run.go_on()
@@ -130,10 +126,6 @@ def _named(session: str | None, run_id: str, owner: str | None) -> str:
     if run_id:
         raise ConfigError("give a session or an id, not both: a session has a run of its own")
     return session_run(session, checked_owner(owner))
-
-
-def _question(parts: Asked) -> Question:
-    return [part.text if isinstance(part, Text) else part for part in parts]
 
 
 def _word(record: Trajectory, number: int, words: Asked) -> tuple[Entry | None, Asked]:

@@ -4,10 +4,13 @@ Workers are whatever serves the queue of the run, in this process or another (`c
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import zip_longest
 from typing import Any
+
+from msgspec.structs import replace
 
 from clew.agent.agent import Agent
 from clew.agent.labels import (
@@ -22,6 +25,8 @@ from clew.agent.request_words import REQUEST, check_same_words
 from clew.agent.runner import load_if_begun, start
 from clew.agent.sessions import check_session
 from clew.core.codes import Trust
+from clew.core.contents import Text
+from clew.core.events import AnyEvent, Note
 from clew.core.journal import Journal
 from clew.core.stores import Store
 from clew.core.trajectory import Trajectory
@@ -49,29 +54,30 @@ async def submit(
     request: str = "",
     session: str | None = None,
     priority: int = 0,
+    history: Sequence[AnyEvent] = (),
 ) -> str:
     """Create a run in the queue and return its id; a worker executes it.
 
-    The worker needs the agent: from Python you pass it to the worker; for the command line and
-    agent files it builds it from the `origin`. It makes the deps by `Agent.deps`. `trust` is that
-    of the goal: untrusted if no person wrote it; `labels` and `owner` are as in `clew.run`. A
-    client's own id of the `request` makes it safe to send twice: the second time it returns the
-    same run. With a `session` the goal is said in that conversation, in its turn. The `priority` is
-    a label: the run comes as soon as one that waited so many minutes longer. Raises `ConfigError`
-    if workers share no such store or conversation, and for other words or labels.
+    It is given the agent, or builds it from the `origin`. `trust` is that of the goal: untrusted if
+    no person wrote it. A client's own id of the `request` makes it safe to send twice. With a
+    `session` the goal is said in that conversation. The `priority` is a label: the run comes as
+    soon as one that waited so many minutes longer. The last word of a `history`
+    (`clew.conversations.history_of`) is answered, and alone said in a session that has begun.
+    Raises `ConfigError` if workers share no such store, and for other words or labels.
     """
     labels = _checked(agent, queue, labels, priority)
     async with store_at(agent.store if store is None else store) as opened:
         shared(opened)
         beginning = partial(
-            start, agent, goal, opened, origin=origin, queue=queue, trust=trust, owner=owner
-        )
+            start, agent, goal, opened, origin=origin, queue=queue, trust=trust, owner=owner,
+            history=history if session is None else _named_by(request, history),
+        )  # fmt: skip
         if session is not None:
             run_id = check_session(session, run_id, owner)
-            named = {**(labels or {}), **({REQUEST: request} if request else {})}
+            named = {**(labels or {}), **({REQUEST: request} if request and not history else {})}
             if not await _began(partial(beginning, run_id=run_id, labels=named), run_id, opened):
-                await _check_served(opened, run_id, session, queue)
-                await leave_words(agent, run_id, goal, opened, request=request, owner=owner)
+                words = await _words_for(opened, run_id, session, queue, goal, history)
+                await leave_words(agent, run_id, words, opened, request=request, owner=owner)
             return run_id
         if request:
             run_id = _run_of(request, run_id, queue, owner)
@@ -80,19 +86,53 @@ async def submit(
         try:
             return (await beginning(run_id=run_id, labels=labels)).run_id
         except (RunExistsError, FencedError):  # another process is faster, or was
-            if not request:
-                await refuse_anothers_soon(opened, run_id, owner, agent.parts.patience)
-                raise
-            _check_same(request, await load_of(opened, run_id, owner), goal, labels)
-            return run_id
+            if request:
+                _check_same(request, await load_of(opened, run_id, owner), goal, labels, history)
+                return run_id
+            await refuse_anothers_soon(opened, run_id, owner, agent.parts.patience)
+            raise
 
 
 def _check_same(
-    request: str, record: Trajectory, goal: Question, labels: Mapping[str, str] | None
+    request: str,
+    record: Trajectory,
+    goal: Question,
+    labels: Mapping[str, str] | None,
+    history: Sequence[AnyEvent],
 ) -> None:
     """Raise `ConfigError` where a request was sent with other words, or labels."""
     check_same_words(request, record.started.question, question_parts("the question", goal))
+    first, *more = record.entries
+    begun = (entry.event for entry in more if entry.epoch == first.epoch)  # before any worker's
+    for known, event in zip_longest(begun, history):
+        told = known.parts if isinstance(known, Note) else ()
+        check_same_words(request, told, event.parts if isinstance(event, Note) else ())
     check_same_run(record, None, labels, None)
+
+
+def _named_by(request: str, history: Sequence[AnyEvent]) -> Sequence[AnyEvent]:
+    """The same with the request at its last word, which begins its turn in a conversation."""
+    if not history:
+        return history
+    if not isinstance(last := history[-1], Note):
+        message = "the messages end with no words: a conversation goes on with what is said in it"
+        raise ConfigError(message, field="session")
+    return [*history[:-1], replace(last, request=request)]
+
+
+async def _words_for(
+    store: Store,
+    run_id: str,
+    session: str,
+    queue: str,
+    goal: Question,
+    history: Sequence[AnyEvent],
+) -> Question:
+    """What is said in a conversation that has begun: the last word of a history, or the goal."""
+    await _check_served(store, run_id, session, queue)
+    if not history or not isinstance(last := history[-1], Note):
+        return goal
+    return [part.text if isinstance(part, Text) else part for part in last.parts]
 
 
 async def _began(beginning: Callable[[], Awaitable[Journal]], run_id: str, store: Store) -> bool:
