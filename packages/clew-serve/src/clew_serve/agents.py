@@ -1,14 +1,18 @@
 """The agents that are served, each by its name."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from clew import Agent, ConfigError, Trajectory
 from clew.agent_files import agent_named
 from clew.interfaces import Json
+from clew.workers import Agents
+from clew_serve.client_tools import KEPT, MAX_TOOLS, TOOLS, ClientTool, tools_of, with_tools
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ORIGIN: Final = "serve"
@@ -22,11 +26,32 @@ class ServedAgent:
     name: str
     agent: Agent[Any]
     origin: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    tools: tuple[ClientTool, ...] = ()
+    """The tools of a client's that it has beside its own."""
+    kept: dict[bytes, Agent[Any]] = field(
+        default_factory=dict[bytes, "Agent[Any]"], compare=False, repr=False
+    )
+    """Agents that were made of it with tools of clients."""
 
     @property
     def recorded(self) -> dict[str, Json]:
         """What the record of a run says that it begins."""
-        return {**self.origin, ORIGIN: {"agent": self.name}}
+        of_client = {TOOLS: msgspec.to_builtins(self.tools)} if self.tools else {}
+        return {**self.origin, ORIGIN: {"agent": self.name, **of_client}}
+
+    def with_tools(self, tools: Sequence[ClientTool]) -> "ServedAgent":
+        """The same with these tools of a client's. Raises `ConfigError` where they do not fit."""
+        if not tools:
+            return self
+        if len(tools) > MAX_TOOLS:
+            message = f"there are {len(tools)} tools: name {MAX_TOOLS} at most"
+            raise ConfigError(message, field="tools")
+        key = msgspec.json.encode(tools)
+        agent = self.kept.pop(key, None) or with_tools(self.agent, tools)
+        while len(self.kept) >= KEPT:
+            del self.kept[next(iter(self.kept))]
+        self.kept[key] = agent
+        return replace(self, agent=agent, tools=tuple(tools))
 
 
 async def load_agents(agents: Mapping[str, Agent[Any] | str]) -> dict[str, ServedAgent]:
@@ -88,11 +113,33 @@ def agent_of(
 
     Else another one that is; with `accept_change` the one of its name. None where none is.
     """
+    if tools := tools_of(record):
+        named = agents.get(agent_name(record))
+        return None if named is None else named.with_tools(tools)
     spec = record.spec or record.started.spec
     same = [it for it in agents.values() if it.agent.spec.fingerprint == spec.fingerprint]
     name = agent_name(record)
     otherwise = same[0] if same else agents.get(name) if accept_change else None
     return next((it for it in same if it.name == name), otherwise)
+
+
+@dataclass(frozen=True)
+class WorkingAgents:
+    """Finds the agent of a run for the worker here: one that is served, with its client's tools."""
+
+    served: Mapping[str, ServedAgent]
+    known: Agents
+
+    async def __call__(self, record: Trajectory) -> Agent[Any]:
+        """Raises `ConfigError` where none is."""
+        if tools_of(record) and (one := agent_of(record, self.served)) is not None:
+            return one.agent
+        return await self.known(record)
+
+    def origin_of(self, agent: Agent[Any]) -> dict[str, Json] | None:
+        """What a record that goes on with the agent says of it."""
+        same = (it for it in self.served.values() if it.agent.spec == agent.spec)
+        return next((dict(it.origin) for it in same if it.origin), None)
 
 
 def agent_name(record: Trajectory) -> str:

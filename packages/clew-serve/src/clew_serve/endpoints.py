@@ -12,7 +12,7 @@ from starlette.routing import compile_path
 
 from clew_serve.access.roles import Role
 from clew_serve.access.users import User
-from clew_serve.errors import RefusedError
+from clew_serve.errors import FailureForm, RefusedError
 from clew_serve.responses import JSON, json_response
 from clew_serve.service import Service
 
@@ -86,16 +86,24 @@ _NOTHING: Final = Match(None)
 class RouteTable:
     """The endpoints, in the order in which paths are compared with them.
 
-    Raises `ValueError` where two have one method and path.
+    `forms` are those of failures, by the beginning of a path, whatever there is behind it. Raises
+    `ValueError` where two have one method and path.
     """
 
-    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+    def __init__(
+        self, endpoints: Iterable[Endpoint], forms: Mapping[str, FailureForm] | None = None
+    ) -> None:
         self.endpoints = tuple(endpoints)
+        self._forms = dict(forms or {})
         names = [(each.method, each.path) for each in self.endpoints]
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"the table has {' '.join(twice)} twice")
         self._patterns = [(compile_path(each.path)[0], each) for each in self.endpoints]
+
+    def failure_form(self, path: str) -> FailureForm | None:
+        """The form in which a failure is told at a path; None for the usual one."""
+        return next((form for start, form in self._forms.items() if path.startswith(start)), None)
 
     def find(self, method: str, path: str) -> Match:
         """The endpoint for a request; HEAD is answered as GET, without the body."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from starlette.responses import Response
@@ -90,16 +90,18 @@ def problem_of(error: Exception) -> tuple[int, Problem]:
     return 500, Problem("internal", message, "the server's log says more")
 
 
-def answer_to(
-    error: Exception, as_page: Callable[[int, Problem], Response] | None = None
-) -> Response:
-    """The response to a request that an error ended: JSON, or what `as_page` makes of it."""
+FailureForm: TypeAlias = Callable[[int, Problem], Response]
+"""The form of failures: of a page, or of another protocol."""
+
+
+def answer_to(error: Exception, form: FailureForm | None = None) -> Response:
+    """The response to a request that an error ended: JSON, or what the `form` makes of it."""
     status, problem = problem_of(error)
     headers = dict(error.headers) if isinstance(error, RefusedError) else {}
     if status in {408, 413}:  # what the client still sends is not read
         headers["connection"] = "close"
-    if as_page is None:
+    if form is None:
         return json_response(problem, status, headers)
-    response = as_page(status, problem)
+    response = form(status, problem)
     response.headers.update(headers)
     return response

@@ -23,6 +23,7 @@ from clew_serve.api import (
 )
 from clew_serve.endpoints import Endpoint, RouteTable
 from clew_serve.health import live, metrics, ready
+from clew_serve.openai_front import OPENAI, OPENAI_PATHS, failure
 from clew_serve.pages import PAGES
 
 _RUN: Final = "/api/runs/{run:path}"
@@ -120,5 +121,5 @@ API: Final[tuple[Endpoint, ...]] = (
 
 def route_table(further: Iterable[Endpoint] = ()) -> RouteTable:
     """The table of a server: the API, the pages, and `further` endpoints, such as of a protocol."""
-    known = (*API, *PAGES, *further)
-    return RouteTable((*known, *documents.endpoints(known)))
+    known = (*API, *OPENAI, *PAGES, *further)
+    return RouteTable((*known, *documents.endpoints(known)), {OPENAI_PATHS: failure})

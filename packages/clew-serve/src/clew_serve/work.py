@@ -18,8 +18,8 @@ from clew import Question, StoreError, serving, start
 from clew.concurrency.tasks import one_error
 from clew.interfaces import Store
 from clew.operations import Tally
-from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, work
-from clew_serve.agents import ServedAgent
+from clew.workers import OnWorkerEvent, WorkerConfig, WorkerEvent, agents_for, work
+from clew_serve.agents import ServedAgent, WorkingAgents
 from clew_serve.config import ServeConfig
 
 LOG: Final = logging.getLogger("clew")
@@ -90,8 +90,10 @@ async def working(
         yield made
         return
     served = [each.agent for each in agents.values()]
+    chosen = WorkerConfig(agents=served, only=True, accept_change=config.accept_change)
     worker = WorkerConfig(
-        store=store, agents=served, only=True, accept_change=config.accept_change,
+        store=store, agents=WorkingAgents(agents, await agents_for(chosen)), only=True,
+        accept_change=config.accept_change,
         queue=config.queue, at_once=config.at_once, listen=made.tally.listen,
         day_cost=config.day_cost, day_tokens=config.day_tokens,
         name=f"serve-{socket.gethostname()}-{secrets.token_hex(6)}",

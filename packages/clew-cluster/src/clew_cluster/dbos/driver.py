@@ -20,8 +20,7 @@ from clew import ConfigError
 from clew.stores import store_at
 from clew.support.settings import check_fields
 from clew.tools import resources
-from clew.workers import OnWorkerEvent, WorkerConfig
-from clew.workers.agents import agents_for
+from clew.workers import OnWorkerEvent, WorkerConfig, agents_for
 from clew_cluster.dbos.dbos_queue import (
     APPLICATION,
     WORKFLOW,

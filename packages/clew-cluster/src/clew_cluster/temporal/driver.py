@@ -22,8 +22,7 @@ from clew.stores.locks import shared
 from clew.support.error_text import message_of
 from clew.support.settings import check_fields
 from clew.tools import resources
-from clew.workers import OnWorkerEvent, WorkerConfig
-from clew.workers.agents import agents_for
+from clew.workers import OnWorkerEvent, WorkerConfig, agents_for
 from clew_cluster.temporal.run_workflow import RunWorkflow
 from clew_cluster.temporal.server import Workflows, connected, shows_attributes
 from clew_cluster.temporal.worker import TemporalWorker

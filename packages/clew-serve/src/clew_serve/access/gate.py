@@ -72,8 +72,10 @@ class Gate:
             except ClientDisconnect:
                 return
             except Exception as error:  # noqa: BLE001 - each becomes an answer
-                browser = "text/html" in headers.get("accept", "")
-                response = answer_to(error, failure_page if browser else None)
+                form = self.table.failure_form(str(scope["path"]))
+                if form is None and "text/html" in headers.get("accept", ""):
+                    form = failure_page
+                response = answer_to(error, form)
             count(response.status_code)
             await response(scope, receive, answering)
 

@@ -7,6 +7,7 @@ a driver that is killed, or replaced by another kind, continues from them.
 
 from clew.agent.broken_runs import is_set_aside
 from clew.stores.locks import queue_of
+from clew.workers.agents import agents_for
 from clew.workers.config import (
     QUEUE,
     Driver,
@@ -28,6 +29,7 @@ __all__ = [
     "Standing",
     "WorkerConfig",
     "WorkerEvent",
+    "agents_for",
     "carry",
     "is_set_aside",
     "queue_of",

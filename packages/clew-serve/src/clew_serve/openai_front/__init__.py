@@ -1,0 +1,24 @@
+"""OpenAI's API, whose models are the agents: any client of it can talk to one."""
+
+from typing import Any, Final
+
+from clew_serve.endpoints import Endpoint
+from clew_serve.openai_front import chat, models
+from clew_serve.openai_front.chat_body import ChatBody
+from clew_serve.openai_front.failures import failure
+
+OPENAI_PATHS: Final = "/v1/"
+"""What its paths begin with."""
+
+OPENAI: Final[tuple[Endpoint, ...]] = (
+    Endpoint(
+        method="GET", path="/v1/models", role="look", handler=models.get_all,
+        gives=models.ModelList, about="The agents, as OpenAI's models.",
+    ),
+    Endpoint(
+        method="POST", path="/v1/chat/completions", role="run", handler=chat.complete,
+        takes=ChatBody, gives=dict[str, Any], about="Ask an agent as OpenAI's Chat Completions do.",
+    ),
+)  # fmt: skip
+
+__all__ = ["OPENAI", "OPENAI_PATHS", "failure"]
