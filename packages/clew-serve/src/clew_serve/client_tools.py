@@ -20,21 +20,18 @@ KEPT: Final = 64
 """So many agents with tools of clients are kept, since one takes milliseconds to make."""
 
 
-def _no_arguments() -> dict[str, Any]:
-    return {"type": "object", "properties": {}}
-
-
 class ClientTool(msgspec.Struct, frozen=True):
     """A tool of a client: its name, what it does, and the JSON Schema of its arguments."""
 
     name: str
     description: str = ""
-    parameters: dict[str, Any] = msgspec.field(default_factory=_no_arguments)
+    parameters: dict[str, Any] | None = None
 
 
 def with_tools(agent: Agent[Any], tools: Sequence[ClientTool]) -> Agent[Any]:
     """The agent with these tools too. Raises `ConfigError` for what cannot be a tool of it."""
-    theirs = [external(it.name, it.description or it.name, it.parameters) for it in tools]
+    bare: dict[str, Any] = {"type": "object", "properties": {}}
+    theirs = [external(it.name, it.description or it.name, it.parameters or bare) for it in tools]
     return agent.replace(tools=(*agent.tools, *theirs))
 
 

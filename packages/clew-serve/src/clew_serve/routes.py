@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from clew.operations import CONTENT_TYPE
+from clew_serve.agui import AGUI
 from clew_serve.api import (
     agents,
     decisions,
@@ -121,5 +122,5 @@ API: Final[tuple[Endpoint, ...]] = (
 
 def route_table(further: Iterable[Endpoint] = ()) -> RouteTable:
     """The table of a server: the API, the pages, and `further` endpoints, such as of a protocol."""
-    known = (*API, *OPENAI, *PAGES, *further)
+    known = (*API, *OPENAI, *AGUI, *PAGES, *further)
     return RouteTable((*known, *documents.endpoints(known)), {OPENAI_PATHS: failure})

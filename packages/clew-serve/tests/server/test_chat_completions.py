@@ -115,7 +115,7 @@ async def test_a_typed_answer_is_parsed_and_text_is_no_json() -> None:
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_the_clients_own_tools_are_calls_that_it_performs(streamed: bool) -> None:
     """In a run of one server, which another one goes on with."""
-    messages = [{"role": "user", "content": "How is the weather in Vienna?"}]
+    messages: Any = [{"role": "user", "content": "How is the weather in Vienna?"}]
     asked: Any = {"model": "forecaster", "tools": [WEATHER]}
     async with site(agents={"forecaster": forecaster()}) as here, client(here) as ai:
         if streamed:

@@ -37,6 +37,7 @@ BODIES: Final[dict[str, Any]] = {  # what each route takes, so that nothing else
     "/inbox/rulings/{call:path}": {"decision": "allow"},
     "/inbox/answers/{call:path}": {"value": "Yes."},
     "/inbox/settlings/{call:path}": {"outcome": "done"},
+    "/agui": {"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": "Hi."}]},
     "/v1/chat/completions": {"model": "writer", "messages": [{"role": "user", "content": "Hi."}]},
 }
 

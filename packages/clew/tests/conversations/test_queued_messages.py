@@ -58,7 +58,7 @@ async def test_a_run_of_a_queue_answers_the_last_of_its_messages_once_for_each_r
 
 async def test_calls_of_messages_are_not_made_again() -> None:
     call = {"id": "c1", "function": {"name": "send", "arguments": '{"to": "Ada"}'}}
-    told = [
+    told: list[dict[str, Any]] = [
         {"role": "user", "content": "Write to Ada."},
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c1", "content": "sent"},

@@ -23,7 +23,6 @@ from clew_serve.openai_front.chat_body import (
     Finish,
     check,
     labels_from,
-    readable,
     results_at_end,
     tools_from,
 )
@@ -31,6 +30,7 @@ from clew_serve.openai_front.failures import error_of
 from clew_serve.openai_front.usage import chat_usage
 from clew_serve.service import Service
 from clew_serve.turns.ending import Ending, ending_of
+from clew_serve.turns.messages import readable
 from clew_serve.turns.results import give_results
 from clew_serve.turns.safe_words import SafeWords
 from clew_serve.turns.turn import Turn, begin, last_turn, say, watching

@@ -8,6 +8,7 @@ import msgspec
 from clew import ConfigError
 from clew_serve.client_tools import ClientTool
 from clew_serve.errors import RefusedError
+from clew_serve.turns.messages import parts_of
 from clew_serve.turns.results import CallResult, is_call_id
 
 Message: TypeAlias = dict[str, Any]
@@ -117,33 +118,6 @@ def labels_from(metadata: Mapping[str, str] | None, user: str | None) -> dict[st
     """The labels of the run."""
     labels = {k: v for k, v in (metadata or {}).items() if k not in {SESSION, RUN}}
     return labels | ({"user": user} if user else {})
-
-
-def readable(messages: Sequence[Message]) -> list[Message]:
-    """The messages with those of the system in front of the person's next words.
-
-    An agent has instructions of its own: what a client adds to them is said by its user.
-    """
-    read: list[Message] = []
-    waiting: list[Any] = []
-    for message in messages:
-        if message.get("role") in {"system", "developer"}:
-            waiting += parts_of(message.get("content"))
-        elif message.get("role") == "user" and waiting:
-            read.append({**message, "content": [*waiting, *parts_of(message.get("content"))]})
-            waiting = []
-        else:
-            read.append(message)
-    if waiting:
-        read.append({"role": "user", "content": waiting})
-    return read
-
-
-def parts_of(content: Any) -> list[Any]:
-    """The content of a message as a list of parts."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    return list(content) if isinstance(content, list) else [content] if content else []
 
 
 ToolEnd: TypeAlias = tuple[list[CallResult], list[Message]]

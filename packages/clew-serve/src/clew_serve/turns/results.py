@@ -7,7 +7,7 @@ import msgspec
 
 from clew import ConfigError, Observation, Trajectory, answer, read, rule
 from clew.agent.approvals import approval_id, root_of
-from clew.interfaces import Json, Settled
+from clew.interfaces import Json, Ruling, Settled
 from clew_serve.api.access_to_runs import go_on, record_of
 from clew_serve.endpoints import Inquiry
 from clew_serve.errors import RefusedError
@@ -56,15 +56,15 @@ async def give_results(inquiry: Inquiry, results: Sequence[CallResult]) -> Turn:
         else:
             await _answer(inquiry, each)
     await go_on(inquiry.service, record)
-    return Turn(record.run_id, _place(record, results[0].id))
+    return Turn(record.run_id, place_of(record, results[0].id))
 
 
-def _place(record: Trajectory, call: str) -> int:
-    """Behind which entry a call's result is on record, or will be."""
+def place_of(record: Trajectory, call: str) -> int:
+    """Behind which entry the word on a call is on record, or will be."""
     run_id, key, _ = approval_id(call)
     for entry in record.entries if run_id == record.run_id else ():
         event = entry.event
-        if isinstance(event, Settled) and event.call == key:
+        if isinstance(event, Settled | Ruling) and event.call == key:
             return entry.seq - 1
         if isinstance(event, Observation) and event.call == key and event.code != "waits":
             return entry.seq - 1

@@ -33,6 +33,10 @@ class SafeWords:
         self._gap = "\n\n" if self._told or self._gap else ""
         self._told = self._rest = ""
 
+    def is_beginning_of(self, text: str) -> bool:
+        """Whether what was told is the beginning of this text."""
+        return text.startswith(self._told)
+
     def finish(self, answer: Any, record: Trajectory) -> str:
         """The rest of the answer; all of it if other words were told before."""
         text = answer if isinstance(answer, str) else encode(answer).decode()
