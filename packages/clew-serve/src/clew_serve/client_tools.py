@@ -4,7 +4,7 @@ Such a run's agent is a served one with these tools beside its own. The record s
 so that any process that serves the agent goes on with the run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -37,9 +37,8 @@ def with_tools(agent: Agent[Any], tools: Sequence[ClientTool]) -> Agent[Any]:
 
 def tools_of(record: Trajectory) -> tuple[ClientTool, ...]:
     """The tools that a run's client brought along when it began."""
-    origin: Any = record.started.origin
-    match origin:
-        case {"serve": Mapping() as ours}:
-            return msgspec.convert(ours.get(TOOLS, ()), tuple[ClientTool, ...])
+    match record.started.origin:
+        case {"serve": {"tools": tools}}:
+            return msgspec.convert(tools, tuple[ClientTool, ...])
         case _:
             return ()

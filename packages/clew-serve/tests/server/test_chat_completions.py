@@ -62,6 +62,11 @@ def told(completion: ChatCompletion) -> tuple[str | None, str]:
     return choice.message.content, choice.finish_reason
 
 
+def beside(completion: ChatCompletion) -> Any:
+    """What clew tells beside the protocol."""
+    return (completion.model_extra or {})["clew"]
+
+
 async def test_models_are_the_agents_and_one_answers() -> None:
     async with site(agents={"greeter": greeter()}) as here, client(here) as ai:
         assert [model.id async for model in ai.models.list()] == ["greeter"]
@@ -154,8 +159,8 @@ async def test_a_held_run_is_driven_to_its_end() -> None:
     letters = Letters()
     async with site(agents={"writer": writer(letters)}) as here, client(here) as ai:
         held = await ai.chat.completions.create(model="writer", messages=HI)
-        run_id = held.model_extra["clew"]["run_id"]  # type: ignore[index]
-        (waiting,) = held.model_extra["clew"]["pending"]  # type: ignore[index]
+        run_id = beside(held)["run_id"]
+        (waiting,) = beside(held)["pending"]
         text, reason = told(held)
         assert reason == "stop"
         assert text == f"Run {run_id} waits for a decision (/inbox):\n- send: letters need a person"

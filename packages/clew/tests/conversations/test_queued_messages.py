@@ -77,9 +77,9 @@ async def test_messages_begin_a_conversation_and_only_the_last_is_said_in_one_th
     None
 ):
     agent = guide()
-    for _ in range(2):
-        run_id = await begin(agent, TOLD, request="r1", session="talk")
-        await carried(agent)
+    run_id = await begin(agent, TOLD, request="r1", session="talk")
+    await carried(agent)
+    assert await begin(agent, TOLD, request="r1", session="talk") == run_id
     more = [*TOLD, {"role": "assistant", "content": "Lies."}, {"role": "user", "content": "And?"}]
     for _ in range(2):
         assert await begin(agent, more, request="r2", session="talk") == run_id

@@ -45,6 +45,8 @@ KNOWN = frozenset({
     *("conversations/history.py: outcome", "agent/streaming/browser_events.py: item"),
     *("clew_serve/api/decisions.py: each", "clew_serve/api/inbox.py: each"),
     "clew_serve/pages/steering.py: form.call",
+    *("clew_serve/agui/events.py: each", "clew_serve/agui/events.py: seen"),
+    *("clew_serve/agui/interrupts.py: waiting", "clew_serve/turns/results.py: event"),
     *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
     *("clew_code/workspace/gate.py: last", "clew_code/codec/program_examples.py: one"),
 })  # fmt: skip

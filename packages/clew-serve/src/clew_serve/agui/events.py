@@ -14,7 +14,7 @@ from clew_serve.client_tools import tools_of
 from clew_serve.errors import problem_of
 from clew_serve.service import Service
 from clew_serve.turns.ending import Ending, ending_of
-from clew_serve.turns.safe_words import SafeWords, shown
+from clew_serve.turns.safe_words import SafeWords, safe_text
 from clew_serve.turns.turn import Turn
 
 PROTOCOL: Final = "1.0"
@@ -89,7 +89,7 @@ class TurnEvents:
         name = f"{self._turn.run_id}:{seen.call}"
         yield {
             "type": "TOOL_CALL_RESULT", "messageId": f"{name}:result", "toolCallId": name,
-            "content": shown(seen.text, record), "role": "tool",
+            "content": safe_text(seen.text, record), "role": "tool",
         }  # fmt: skip
 
     def _last(self, ending: Ending) -> Iterator[Event]:

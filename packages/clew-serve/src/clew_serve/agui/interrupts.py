@@ -15,8 +15,8 @@ from clew_serve.api.access_to_runs import go_on, record_of
 from clew_serve.api.decisions import waiting_call
 from clew_serve.endpoints import Inquiry
 from clew_serve.errors import RefusedError
-from clew_serve.turns.results import by_whom, place_of, root_record
-from clew_serve.turns.safe_words import shown
+from clew_serve.turns.results import by_whom, entry_before_word, root_record
+from clew_serve.turns.safe_words import safe_text
 from clew_serve.turns.turn import Turn
 
 _BOOLEAN: Final = {"type": "boolean"}
@@ -52,7 +52,7 @@ def interrupt_of(waiting: PendingApproval, record: Trajectory) -> dict[str, Any]
     told: dict[str, Any] = {
         "id": waiting.id,
         "reason": _reason(waiting),
-        "message": shown(f"{waiting.tool}: {waiting.why}", record),
+        "message": safe_text(f"{waiting.tool}: {waiting.why}", record),
         "toolCallId": f"{waiting.run_id}:{waiting.call}",
         "responseSchema": _schema(waiting),
         "metadata": {"tool": waiting.tool, "args": waiting.args},
@@ -89,7 +89,7 @@ async def resume(inquiry: Inquiry, asked: RunInput, decided: Sequence[Resume]) -
     for each in decided:
         await _decide(inquiry, each)
     await go_on(inquiry.service, root)
-    return Turn(root.run_id, place_of(root, decided[0].interrupt_id))
+    return Turn(root.run_id, entry_before_word(root, decided[0].interrupt_id))
 
 
 async def of_thread(inquiry: Inquiry, asked: RunInput, calls: Sequence[str]) -> Trajectory:
@@ -104,19 +104,24 @@ async def _decide(inquiry: Inquiry, each: Resume) -> None:
     named = each.interrupt_id
     record = await record_of(inquiry, approval_id(named).run_id)
     waiting = waiting_call(record, named)
-    by = by_whom(inquiry)
+    by, payload = by_whom(inquiry), each.payload
     if each.status == "cancelled":
         await rule(named, allow=False, why="abandoned", **by)
-    elif waiting is None and isinstance(each.payload, Mapping) and "answer" in each.payload:
-        await answer(named, _read(each.payload, Told).answer, **by)
+    elif waiting is None and _is_answer(payload):
+        await answer(named, _read(payload, Told).answer, **by)
     elif waiting is not None and waiting.wants == "outcome":
-        out = _read(each.payload, Outcome)
+        out = _read(payload, Outcome)
         await settle(named, done=out.done, result=out.result, why=out.why, **by)
     elif waiting is not None and _wants_answer(waiting):
-        await _answer(waiting, named, _read(each.payload, Told).answer, by)
+        await _answer(waiting, named, _read(payload, Told).answer, by)
     else:
-        said = _read(each.payload, Ruled)
-        await rule(named, allow=said.approved, args=said.args, why=said.why, **by)
+        ruling = _read(payload, Ruled)
+        await rule(named, allow=ruling.approved, args=ruling.args, why=ruling.why, **by)
+
+
+def _is_answer(payload: object) -> bool:
+    """Whether this is an answer: of a call that waits no more, nothing else says what it took."""
+    return isinstance(payload, dict) and "answer" in payload
 
 
 async def _answer(waiting: PendingApproval, named: str, value: Any, by: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What a front end sends, read as clew's other fronts read messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
@@ -11,7 +11,7 @@ from clew_serve.turns.messages import readable
 from clew_serve.turns.results import CallResult, is_call_id
 
 _SHOWN_ONLY: Final = frozenset({"activity", "reasoning"})
-"""The roles of messages that a front end shows, and nobody said."""
+"""The roles of messages that a front end shows, and nobody ruling."""
 
 _FORMATS: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
@@ -75,7 +75,7 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     read: dict[str, Any] = {"role": message.get("role"), "content": content}
     if isinstance(content, list):
-        read["content"] = [*_parts(content)]
+        read["content"] = [*_parts(cast("list[Any]", content))]
     if message.get("toolCalls"):
         read["tool_calls"] = message["toolCalls"]
     if "toolCallId" in message:
@@ -112,7 +112,7 @@ def _attachment(kind: str, source: Any) -> dict[str, Any]:
 
 def _text(content: Any) -> str:
     """The text of a result. Raises `RefusedError` for one of other parts."""
-    parts: list[Any] = content if isinstance(content, list) else [{"text": content}]
+    parts = cast("list[Any]", content) if isinstance(content, list) else [{"text": content}]
     texts: list[str] = []
     for part in parts:
         match part:

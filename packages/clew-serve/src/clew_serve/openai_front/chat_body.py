@@ -147,9 +147,11 @@ def text_of(message: Message) -> str:
     """The text of a result. Raises `ConfigError` for one of other parts."""
     texts: list[str] = []
     for part in parts_of(message.get("content")):
-        if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
-            raise ConfigError("the result of a tool has a part that is no text: give its text")
-        texts.append(part["text"])
+        match part:
+            case {"text": str(text)}:
+                texts.append(text)
+            case _:
+                raise ConfigError("the result of a tool has a part that is no text: give its text")
     return "\n".join(texts)
 
 

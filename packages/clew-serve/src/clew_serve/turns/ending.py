@@ -7,7 +7,7 @@ from clew import PendingApproval
 from clew.interfaces import Json
 from clew_serve.errors import RefusedError
 from clew_serve.service import Service
-from clew_serve.turns.safe_words import answer_text, shown
+from clew_serve.turns.safe_words import answer_text, safe_text
 from clew_serve.turns.turn import Turn, waiting_in
 
 
@@ -50,18 +50,18 @@ async def ending_of(service: Service, turn: Turn) -> Ending:
     if stop.status == "held":
         ending.text = "" if calls and not held else waits(turn.run_id, held, record)
     elif stop.status == "refused":
-        ending.refusal = shown(stop.reason, record) or "refused"
+        ending.refusal = safe_text(stop.reason, record) or "refused"
     elif stop.answer is not None:
         ending.answer, ending.text = stop.answer, answer_text(stop.answer, record)
     elif stop.status == "failed":
         hint = f"GET /api/runs/{turn.run_id} has the run"
-        raise RefusedError(502, "run_failed", shown(stop.reason, record), hint)
+        raise RefusedError(502, "run_failed", safe_text(stop.reason, record), hint)
     else:
-        ending.text = f"({stop.status}: {shown(stop.reason, record)})"
+        ending.text = f"({stop.status}: {safe_text(stop.reason, record)})"
     return ending
 
 
 def waits(run_id: str, held: list[PendingApproval], record: Any) -> str:
     """What a person reads of calls that wait for somebody."""
-    lines = [f"- {each.tool}: {shown(each.why, record)}" for each in held]
+    lines = [f"- {each.tool}: {safe_text(each.why, record)}" for each in held]
     return "\n".join((f"Run {run_id} waits for a decision (/inbox):", *lines))

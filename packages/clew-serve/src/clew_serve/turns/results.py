@@ -56,10 +56,10 @@ async def give_results(inquiry: Inquiry, results: Sequence[CallResult]) -> Turn:
         else:
             await _answer(inquiry, each)
     await go_on(inquiry.service, record)
-    return Turn(record.run_id, place_of(record, results[0].id))
+    return Turn(record.run_id, entry_before_word(record, results[0].id))
 
 
-def place_of(record: Trajectory, call: str) -> int:
+def entry_before_word(record: Trajectory, call: str) -> int:
     """Behind which entry the word on a call is on record, or will be."""
     run_id, key, _ = approval_id(call)
     for entry in record.entries if run_id == record.run_id else ():

@@ -26,7 +26,7 @@ class SafeWords:
         if not ready:
             return ""
         self._told += ready
-        return self._after_gap(shown(ready, record))
+        return self._after_gap(safe_text(ready, record))
 
     def withdraw(self) -> None:
         """What was told is none of the answer, which begins anew behind an empty line."""
@@ -43,7 +43,7 @@ class SafeWords:
         if not text.startswith(self._told):
             self.withdraw()
         rest, self._told, self._rest = text[len(self._told) :], "", ""
-        return self._after_gap(shown(rest, record))
+        return self._after_gap(safe_text(rest, record))
 
     def _after_gap(self, text: str) -> str:
         if not text:
@@ -52,7 +52,7 @@ class SafeWords:
         return gap + text
 
 
-def shown(text: str, record: Trajectory) -> str:
+def safe_text(text: str, record: Trajectory) -> str:
     """A text of the model as it may be shown."""
     return str(safe_links(record)(text)[0])
 

@@ -76,7 +76,7 @@ async def begin(
     record = await record_of(inquiry, run_id)
     if session is not None:
         _check_tools(record, served)
-        number = _place(record, request)
+        number = _entry_of_request(record, request)
         return Turn(run_id, number or len(record), "" if number else request)
     first = record.entries[0].epoch
     return Turn(run_id, sum(entry.epoch == first for entry in record.entries))
@@ -97,7 +97,7 @@ async def say(inquiry: Inquiry, record: Trajectory, words: Any, request: str = "
         )  # fmt: skip
     service.work.failures.pop(record.run_id, None)
     record = await read(record.run_id, store=service.store)
-    number = _place(record, request)
+    number = _entry_of_request(record, request)
     return Turn(record.run_id, number or len(record), "" if number else request)
 
 
@@ -127,7 +127,7 @@ def _check_tools(record: Trajectory, served: ServedAgent) -> None:
         )  # fmt: skip
 
 
-def _place(record: Trajectory, request: str) -> int:
+def _entry_of_request(record: Trajectory, request: str) -> int:
     """The number of the entry with the words of a request; 0 where they wait yet."""
     for entry in reversed(record.entries):
         event = entry.event
