@@ -200,8 +200,9 @@ class Sees:
 
     async def complete(self, prompt: Prompt, on_text: Any = None) -> Reply:
         del on_text
-        parts = [each for part in prompt.parts for each in part.attachments]
-        told = "; ".join(part.text for part in prompt.parts)
+        all_parts = [*prompt.head, *prompt.parts, *prompt.tail]
+        parts = [each for part in all_parts for each in part.attachments]
+        told = "; ".join(part.text for part in all_parts)
         return Reply(f"{len(parts)} pictures; {told}", model="sees:1")
 
 

@@ -1,7 +1,7 @@
 """What a front end sends, read as clew's other fronts read messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -10,7 +10,7 @@ from clew_serve.errors import RefusedError
 from clew_serve.turns.messages import readable
 from clew_serve.turns.results import CallResult, is_call_id
 
-_SHOWN_ONLY: Final = frozenset({"activity", "reasoning"})
+_DISPLAY_ONLY: Final = frozenset({"activity", "reasoning"})
 """The roles of messages that a front end shows, and nobody ruling."""
 
 _FORMATS: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
@@ -50,7 +50,7 @@ def messages_of(asked: RunInput) -> list[dict[str, Any]]:
 
     Raises `RefusedError` for what cannot be read.
     """
-    messages = [_message(it) for it in asked.messages if it.get("role") not in _SHOWN_ONLY]
+    messages = [_message(it) for it in asked.messages if it.get("role") not in _DISPLAY_ONLY]
     if asked.context and messages and messages[-1].get("role") == "user":
         told = "\n".join(f"{each.description}: {each.value}" for each in asked.context)
         messages.insert(-1, {"role": "system", "content": told})
@@ -75,7 +75,7 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     read: dict[str, Any] = {"role": message.get("role"), "content": content}
     if isinstance(content, list):
-        read["content"] = [*_parts(cast("list[Any]", content))]
+        read["content"] = [*_parts([*content])]
     if message.get("toolCalls"):
         read["tool_calls"] = message["toolCalls"]
     if "toolCallId" in message:
@@ -112,7 +112,7 @@ def _attachment(kind: str, source: Any) -> dict[str, Any]:
 
 def _text(content: Any) -> str:
     """The text of a result. Raises `RefusedError` for one of other parts."""
-    parts = cast("list[Any]", content) if isinstance(content, list) else [{"text": content}]
+    parts: list[Any] = [*content] if isinstance(content, list) else [{"text": content}]
     texts: list[str] = []
     for part in parts:
         match part:
