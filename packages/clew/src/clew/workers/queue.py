@@ -60,10 +60,9 @@ async def submit(
 
     It is given the agent, or builds it from the `origin`. `trust` is that of the goal: untrusted if
     no person wrote it. A client's own id of the `request` makes it safe to send twice. With a
-    `session` the goal is said in that conversation. The `priority` is a label: the run comes as
-    soon as one that waited so many minutes longer. The last word of a `history`
-    (`clew.conversations.history_of`) is answered, and alone said in a session that has begun.
-    Raises `ConfigError` if workers share no such store, and for other words or labels.
+    `session` the goal is said in that conversation. A run of some `priority` comes as soon as one
+    that waited so many minutes longer. A `history` (`conversations.history_of`) came after the
+    goal: its last word is answered. Raises `ConfigError` for a store that is not shared.
     """
     labels = _checked(agent, queue, labels, priority)
     async with store_at(agent.store if store is None else store) as opened:
