@@ -13,6 +13,7 @@ OWN = {
     "clew-code/src/clew_code/sandbox/launch.py": "a child's streams, which are pipes",
     "clew-code/src/clew_code/sandbox/namespaces.py": "files of the kernel",
     "clew-code/src/clew_code/workspace/grep_process.py": "a child's streams, which are pipes",
+    "clew-serve/src/clew_serve/cli.py": "`clew view` opens a browser",
     "clew-testing/src/clew_testing/claimant.py": "a child's streams, which are pipes",
 }
 FILES = sorted(

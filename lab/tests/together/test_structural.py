@@ -21,6 +21,7 @@ from clew.stores.interface import (
     Pages,
     Placed,
     Recovers,
+    RemembersNotices,
     Selects,
     Witnessed,
 )
@@ -48,6 +49,7 @@ ASKED: dict[Any, str] = {
     Progress: "token entry progress",
     Ranks: "always find as_recorded",
     ReadsValues: "value_reader",
+    RemembersNotices: "notified set_notified",
     Recovers: "salvage",
     Selects: "select",
     Witnessed: "remarks",

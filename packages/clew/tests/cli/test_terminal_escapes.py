@@ -18,6 +18,7 @@ SOURCE = Path(safe_text.__file__).parents[1]
 EXITS = {
     "cli/safe_text.py": "the exit itself",
     "cli/export.py": "an archive, in bytes: not to a terminal",
+    "cli/html_file.py": "a page, in bytes: not to a terminal",
     "cli/errors.py": "the streams are flushed, and set to what cannot act",
     "cli/safe_stream.py": "",
     "tools/process_child.py": "the child of a tool, whose streams are pipes",

@@ -73,7 +73,7 @@ async def test_it_comes_back_as_the_value_that_it_is(kind: Any, value: Any) -> N
     assert result.answer == value
     assert type(result.answer) is type(value) or kind is float
     if isinstance(value, Letter):
-        assert result.to_json()["raw_answer"] == {"to": "Ada", "made": "by hand", "more": [1]}
+        assert result.to_json()["raw_answer"] == {"to": "Ada", "more": [1]}
 
 
 @pytest.mark.parametrize(("kind", "value", "why"), LOST)
