@@ -44,7 +44,7 @@ KNOWN = frozenset({
     *("clew_code/programs/tool.py: _Programs(executor, limits, known)",),
     *("conversations/history.py: outcome", "agent/streaming/browser_events.py: item"),
     *("clew_serve/api/decisions.py: each", "clew_serve/api/inbox.py: each"),
-    "clew_serve/pages/steering.py: form.call",
+    "clew_serve/pages/steering.py: form",
     *("clew_serve/agui/events.py: each", "clew_serve/agui/events.py: seen"),
     *("clew_serve/agui/interrupts.py: waiting", "clew_serve/turns/results.py: event"),
     *("clew_mcp/connection.py: asked", "clew_mcp/pinned_server.py: self._failed"),
