@@ -30,7 +30,7 @@ from clew.support.private_files import make_file, make_folder
 
 LOG: Final = logging.getLogger("clew")
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Version of the tables, kept in the file as `user_version`: more than any file of before has."""
 
 _OURS: Final = int.from_bytes(b"clew")  # the file's application_id
