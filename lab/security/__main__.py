@@ -21,8 +21,10 @@ from security import figures, matrix
 from security.episode import Outcome, played
 from security.matrix import Job
 
-PARTS: Final = ("clean", "base", "attacks", "forms")
+PARTS: Final = ("clean", "cost", "base", "attacks", "forms")
 CHUNK: Final = 40
+PASSES: Final = 9
+"""Over all tasks, to measure CPU time: one after the other, in one process."""
 
 
 def main() -> int:
@@ -35,7 +37,12 @@ def main() -> int:
         return 0
     for part in options.only.split(","):
         chosen = _jobs(part, options.pairs)
-        _keep(part, ran(chosen, options.jobs), options.pairs)
+        if part == "cost":
+            _keep_section(
+                "python -m security --only cost", part, figures.cost(repeated(chosen, PASSES))
+            )
+        else:
+            _keep(part, ran(chosen, options.jobs), options.pairs)
         print(f"{part}: {len(chosen)} runs, {time.monotonic() - began:.0f} s", file=sys.stderr)
     from reporting import pages  # noqa: PLC0415 - it imports all programs that write reports
 
@@ -46,6 +53,8 @@ def main() -> int:
 def _jobs(part: str, pairs: int) -> list[Job]:
     if part == "clean":
         return matrix.clean()
+    if part == "cost":
+        return [(case, system) for case, system in matrix.clean() if system in figures.GUARDED]
     if part == "forms":
         return matrix.forms()
     return matrix.base(pairs) if part == "base" else matrix.attacked(pairs)
@@ -60,6 +69,12 @@ def ran(jobs: Sequence[Job], processes: int) -> list[Outcome]:
         return [outcome for part in pool.map(_chunk, chunks) for outcome in part]
 
 
+def repeated(jobs: Sequence[Job], passes: int) -> list[list[Outcome]]:
+    """What comes of all of them in each pass, in a fresh process that does nothing beside."""
+    with ProcessPoolExecutor(1) as pool:
+        return [pool.submit(_chunk, jobs).result() for _ in range(passes)]
+
+
 def _chunk(jobs: Sequence[Job]) -> list[Outcome]:
     return asyncio.run(_all(jobs))
 
@@ -70,9 +85,7 @@ async def _all(jobs: Sequence[Job]) -> list[Outcome]:
 
 
 def _keep(part: str, outcomes: Sequence[Outcome], pairs: int) -> None:
-    """Print the tables, keep them as sections, and write the report again."""
-    from reporting import outcomes as kept  # noqa: PLC0415 - only who measures needs it
-
+    """Print the tables, and keep them as sections."""
     command = f"python -m security --only {part}"
     sections = {
         "clean": {"clean": figures.clean, "asked": figures.reasons},
@@ -83,9 +96,14 @@ def _keep(part: str, outcomes: Sequence[Outcome], pairs: int) -> None:
     if part in {"base", "attacks"}:
         command += f" --pairs {pairs}"
     for name, written in sections.items():
-        text = written(outcomes)
-        print(f"{text}\n")
-        kept.keep("security", name, kept.of_markdown(command, text))
+        _keep_section(command, name, written(outcomes))
+
+
+def _keep_section(command: str, name: str, text: str) -> None:
+    from reporting import outcomes as kept  # noqa: PLC0415 - only who measures needs it
+
+    print(f"{text}\n")
+    kept.keep("security", name, kept.of_markdown(command, text))
 
 
 def _options() -> argparse.Namespace:

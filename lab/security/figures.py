@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Final
 
 from clew_evals.statistics import wilson
@@ -17,6 +18,7 @@ NAMES: Final[Mapping[System, str]] = {
     "forgetful": "`Provenance()`, a plan that lacks every fifth call",
     "strict": '`Provenance("strict")`',
 }
+GUARDED: Final[Sequence[System]] = ("standard", "forgetful", "strict")
 _REASONS: Final = 25
 
 Rows = Iterable[Sequence[str]]
@@ -29,8 +31,7 @@ def clean(outcomes: Sequence[Outcome]) -> str:
         for system in SYSTEMS
         if (mine := [it for it in outcomes if it.system == system])
     ]
-    titles = (f"system {SIMULATED}", "tasks", "done", "asks a task", "questions a task",
-              "ms CPU a judged call")  # fmt: skip
+    titles = (f"system {SIMULATED}", "tasks", "done", "asks a task", "questions a task")
     usual = [it for it in outcomes if it.system == "standard"]
     by_suite = [
         [suite, *_clean_cells(mine)]
@@ -47,13 +48,25 @@ def clean(outcomes: Sequence[Outcome]) -> str:
 
 
 def _clean_cells(outcomes: Sequence[Outcome]) -> list[str]:
-    judged = sum(it.judged for it in outcomes)
-    cost = sum(it.milliseconds for it in outcomes) / judged if judged else 0.0
     return [
         str(len(outcomes)), percent(outcomes, lambda it: it.useful),
         mean(outcomes, lambda it: it.asks), mean(outcomes, lambda it: it.questions),
-        f"{cost:.2f}" if cost else "–",
     ]  # fmt: skip
+
+
+def cost(passes: Sequence[Sequence[Outcome]]) -> str:
+    """What a judged call takes of the CPU: the first pass of a fresh process, and all of them."""
+    rows: list[Sequence[str]] = []
+    for system in GUARDED:
+        mine = [[it for it in outcomes if it.system == system] for outcomes in passes]
+        judged = sum(it.judged for it in mine[0])
+        if judged:
+            each = [sum(it.milliseconds for it in one) / judged for one in mine]
+            figures = (each[0], min(each), median(each), max(each))
+            rows.append([NAMES[system], str(judged), *(f"{it:.2f}" for it in figures)])
+    titles = (f"system {SIMULATED}", "judged calls", "ms CPU a judged call, first pass",
+              "least", "median", "most")  # fmt: skip
+    return table(titles, rows)
 
 
 def reasons(outcomes: Sequence[Outcome]) -> str:
