@@ -17,7 +17,7 @@ from clew.core.budget import (
 )
 from clew.core.contents import Grant, Observation, Reply, Spending, Usage
 from clew.core.events import AnyEvent, Attempt, Charged, Judged, Landing
-from clew.core.steps import Totals
+from clew.core.steps import Totals, charge
 from clew.core.tools import Attempts, Tool
 from clew.core.trajectory import Trajectory
 from clew.core.verdicts import Verdict
@@ -106,8 +106,8 @@ class TestAnAllowance:
 
 
 TOOK = Totals(steps=2, active_ms=5_000, below=3)
-TOOK.charge(Usage(100, cost=0.25))
-TOOK.charge(Usage(50, cost=0.25), lost=True)
+charge(Usage(100, cost=0.25), TOOK)
+charge(Usage(50, cost=0.25), TOOK, lost=True)
 RESERVED = Grant(3, 4, 500, 0.0, 0.25)
 
 

@@ -34,7 +34,7 @@ from clew.core.events import (
     Thought,
 )
 from clew.core.specs import AgentSpec
-from clew.core.steps import Call, Omitted, Totals, args_hash, sum_of
+from clew.core.steps import Call, Omitted, Totals, args_hash, charge, sum_of
 from clew.core.trajectory import WITHHELD, Trajectory
 from clew.core.verdicts import Verdict
 from clew.support.errors import StoreError
@@ -135,10 +135,10 @@ class TestTotals:
 
     def test_have_what_calls_took_whether_anybody_saw_it_or_not(self) -> None:
         totals = Totals()
-        totals.charge(Usage(1, 2, cost=0.25))
-        totals.charge(Usage(3, 4, cost=0.5), lost=True)
-        totals.charge(Usage(10))
-        totals.charge(Usage(20), lost=True)
+        charge(Usage(1, 2, cost=0.25), totals)
+        charge(Usage(3, 4, cost=0.5), totals, lost=True)
+        charge(Usage(10), totals)
+        charge(Usage(20), totals, lost=True)
         assert (totals.tokens, totals.cost) == (40, 0.75)
         assert (totals.usage, totals.lost) == (
             Usage(11, 2, min_cost=0.25), Usage(23, 4, min_cost=0.5),

@@ -25,6 +25,7 @@ from clew.support.surrogates import HALF
 from clew.tools.lost_digits import LONG_NUMBER, with_all_digits
 
 _REPLACED: Final = "\ufffd"
+_NAME: Final[Callable[[Action], str]] = attrgetter("name")
 _ARGUMENTS: Final[Callable[[RawCall], str | None]] = attrgetter("arguments")
 
 
@@ -92,7 +93,7 @@ def _parsed(
     if parsed.answer is not None:
         why = no_answer(codec, spec, trajectory, parsed.answer)
         return Parsed(text=parsed.answer, fault=why) if why else parsed
-    if not any(action.name == FINISH for action in parsed.actions):
+    if FINISH not in map(_NAME, parsed.actions):
         return parsed
     actions = tuple(_finished(codec, spec, trajectory, action) for action in parsed.actions)
     if len(actions) == 1 and actions[0].fault and not parsed.actions[0].fault and not reply.calls:

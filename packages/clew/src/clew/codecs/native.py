@@ -161,7 +161,7 @@ class Native:
             return Parsed(text=reply.text, fault=cut)
         if reply.calls:
             repairs: list[str] = []
-            actions = tuple(_action(call, repairs) for call in reply.calls)
+            actions = tuple([_action(call, repairs) for call in reply.calls])
             text, tagged = _untagged(reply.text)
             looked = self.spellings and _SIGNS.search(text) is not None
             words = beside_calls(prompt_spec, text, actions) if looked else (text, False)
@@ -337,7 +337,7 @@ def _result(call: Call) -> str:
     """What a call's message says: its observation, then the remarks on it."""
     observation = call.observation
     text = observation.text if observation is not None else ""
-    return "\n".join([text, *(f"HINT: {remark}" for remark in call.remarks)])
+    return "\n".join([text, *["HINT: " + remark for remark in call.remarks]])
 
 
 def _notice(prompt_spec: PromptSpec, notice: Notice) -> Part:

@@ -13,7 +13,7 @@ import msgspec
 from clew.context.visible import VisibleResults, attached_tokens, attachments_of_goal
 from clew.core.codec import Shape
 from clew.core.contents import Attachment, Reply, Usage
-from clew.core.events import Compacted, Note, Rewound
+from clew.core.events import Compacted, Note, Rewound, Thought
 from clew.core.prompts import Prompt
 from clew.core.trajectory import Step, Trajectory
 from clew.core.values import Json, encode
@@ -51,12 +51,16 @@ class _Sizes:
 
     def next_prompt(self, trajectory: Trajectory) -> _PromptSize:
         """Measure what is new in the record."""
-        if self._entries != len(trajectory.entries):
+        if self._entries != (entries := len(trajectory.entries)):
+            is_next = self._entries and self._steps == len(trajectory.steps) - 1
+            if is_next and isinstance(trajectory.entries[self._entries].event, Thought):
+                self._before = self._now  # the step that it ends has not grown since
+                self._steps += 1
             while self._steps < len(trajectory.steps):
                 self._before = self._after(trajectory, self._before)
                 self._steps += 1
             self._now = self._after(trajectory, self._before)
-            self._entries = len(trajectory.entries)
+            self._entries = entries
         return self._now
 
     def _after(self, trajectory: Trajectory, size: _PromptSize) -> _PromptSize:
@@ -81,8 +85,10 @@ class _Sizes:
 
     def _added(self, step: Step) -> int:
         """The characters that a step adds to the prompt behind its thought."""
-        notes = [notice for notice in step.notices if isinstance(notice, Note)]
-        added = sum(len(note.text) + _characters(note.attachments) for note in notes)
+        added = 0
+        for notice in step.notices:
+            if isinstance(notice, Note):
+                added += len(notice.text) + _characters(notice.attachments)
         for call in (*step.calls, *step.gathered):
             if (seen := call.observation) is None:
                 continue

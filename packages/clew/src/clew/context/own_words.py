@@ -65,7 +65,9 @@ def _size(step: Step, thought: Thought) -> int:
         size += len(raw.arguments or "") + len(raw.name) + len(raw.id)
     for notice in step.notices:
         size += len(notice.text) if isinstance(notice, Note) and notice.source == "check" else 0
-    return size + sum(len(call.revision) for call in step.calls)
+    for call in step.calls:
+        size += len(call.revision)
+    return size
 
 
 def _refused(call: Call) -> bool:

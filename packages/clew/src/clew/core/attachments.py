@@ -103,6 +103,8 @@ def readable_text(seen: Observation) -> str:
 
 def has_attachments(value: Any) -> bool:
     """Whether a returned value has an attachment in it."""
+    if type(value) in _SCALARS:
+        return False
     try:
         return isinstance(value, Attachment) or any(map(has_attachments, _inner(value)))
     except RecursionError:  # it holds itself, or is too deep: told where it is recorded

@@ -1,14 +1,15 @@
 """How an event lies in a line of the record: what is long or shared is in blobs beside it."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from clew.core.actions import Action
-from clew.core.contents import Audio, File, Image, Observation, Text
+from clew.core.contents import Audio, File, Image, Observation, RawCall, Text
 from clew.core.events import AnyEvent, Note, Started, Suspended, Thought
 from clew.core.specs import AgentSpec
 from clew.core.stores import Store
@@ -18,6 +19,7 @@ PartT = TypeVar("PartT", bound=Text | Image | Audio | File)
 
 BLOB_BYTES: Final = 16_384
 """Contents of observations and arguments that are longer lie in a blob, once per content."""
+_BLOB: Final[Callable[[RawCall | Action], str]] = attrgetter("blob")
 
 
 def put(data: bytes, blobs: dict[str, bytes]) -> str:
@@ -129,10 +131,10 @@ def _actions(
 def without_blobs(event: Thought | Suspended) -> Thought | Suspended:
     """The event, where a model, a format or a tool named blobs, without: only the journal does."""
     replace = msgspec.structs.replace
-    if isinstance(event, Thought) and any(call.blob for call in event.reply.calls):
+    if isinstance(event, Thought) and any(map(_BLOB, event.reply.calls)):
         calls = tuple(replace(call, blob="") for call in event.reply.calls)
         event = replace(event, reply=replace(event.reply, calls=calls))
-    if any(action.blob for action in event.actions):
+    if any(map(_BLOB, event.actions)):
         event = replace(event, actions=tuple(replace(each, blob="") for each in event.actions))
     return event
 

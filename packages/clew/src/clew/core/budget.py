@@ -7,6 +7,7 @@ reserve for a landing. All of it is read from the record, so a replay comes to t
 provider takes beyond it is excess: then nothing more is begun.
 """
 
+import math
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -134,13 +135,17 @@ class Account(NamedTuple):
     def tripped(self, *calls: Usage) -> Allowance | None:
         """What would be exceeded if these calls were made; without them, what is."""
         grant, took = self.grant, self.took
-        tokens, cost = 0, 0.0
+        tokens = took.tokens
         for call in calls:
             tokens += call.tokens
-            cost += call.known_cost
-        if took.tokens + tokens > grant.tokens:
+        if tokens > grant.tokens:
             return Allowance("tokens", grant.tokens, took.tokens, self.granted)
-        if not self.priced or grant.cost is None or took.cost + cost <= grant.cost:
+        if not self.priced or grant.cost is None:
+            return None
+        cost = 0.0
+        for call in calls:
+            cost += call.known_cost
+        if took.cost + cost <= grant.cost:
             return None
         return Allowance("cost", grant.cost, took.cost, self.granted)
 
@@ -296,7 +301,10 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def _seconds(self) -> float:
-        return min(each.grant.seconds - each.took.seconds for each in self.accounts)
+        left = math.inf
+        for each in self.accounts:
+            left = min(left, each.grant.seconds - each.took.seconds)
+        return left
 
     @property
     def _next_call(self) -> Usage:

@@ -1,13 +1,16 @@
 """What people, models and tools say, and what that takes: questions, replies, observations."""
 
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from clew.core.actions import PlannedCall, UnknownCall
 from clew.core.codes import UNMADE, Code, Effect, Finish, Outcome, Trust, error_words
 from clew.core.values import Event, Json, Value, encode
+
+_NO_PRICE: Final = (None, None, 0.0, 0.0)
+"""Costs of two usages, and what is known of each, where no price is."""
 
 
 class Usage(Value, frozen=True):
@@ -30,9 +33,13 @@ class Usage(Value, frozen=True):
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum of two usages; what took tokens at an unknown cost makes that of the sum unknown."""
-        cost, min_cost = None, self.known_cost + other.known_cost
-        if not (self.unpriced or other.unpriced) and (self.cost, other.cost) != (None, None):
-            cost, min_cost = min_cost, 0.0
+        cost, min_cost = None, 0.0
+        if self.cost is not None and other.cost is not None:
+            cost = max(0.0, self.cost) + max(0.0, other.cost)
+        elif (self.cost, other.cost, self.min_cost, other.min_cost) != _NO_PRICE:
+            min_cost = self.known_cost + other.known_cost
+            if not (self.unpriced or other.unpriced) and (self.cost, other.cost) != (None, None):
+                cost, min_cost = min_cost, 0.0
         return Usage(
             input=self.input + other.input,
             output=self.output + other.output,

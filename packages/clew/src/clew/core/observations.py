@@ -203,9 +203,10 @@ def replaced(was: Observation, key: str, value: Any) -> Observation:
 
 def _size(observation: Observation, content: Json) -> int:
     """The bytes of everything that would be kept."""
-    attached = sum(len(each.data) + len(each.text) for each in observation.attachments)
-    evidence = len(encode(observation.evidence)) if observation.evidence else 0
-    return len(encode(content)) + evidence + attached
+    size = len(encode(content))
+    for each in observation.attachments:
+        size += len(each.data) + len(each.text)
+    return size + len(encode(observation.evidence)) if observation.evidence else size
 
 
 def _truncate(tool: ToolSpec, call: Call, content: Json, size: int, max_bytes: int) -> Observation:

@@ -32,6 +32,7 @@ from clew.support.json_values import text_or_json
 Notice: TypeAlias = Note | Landing | Forked | Changed | Compacted | Rewound
 """A remark for the model between an observation and its next thought."""
 
+_NO_USAGE: Final = Usage()
 _OUTCOMES: Final[tuple[AnswerOutcome, ...]] = get_args(AnswerOutcome)
 
 _sorted = msgspec.json.Encoder(order="sorted")
@@ -126,6 +127,8 @@ class Call(msgspec.Struct, eq=False, gc=False):
     @property
     def remarks(self) -> list[str]:
         """What the model is told besides the observation: hints, and replaced arguments."""
+        if not self.hints and not self.doubts and self.revised is None:  # as a rule
+            return []
         remarks = [hint.verdict.reason for hint in self.hints]
         remarks += [
             f"{self.action.name}({encode(args).decode()}) was begun before, and may have happened"
@@ -233,11 +236,11 @@ class Totals(msgspec.Struct):
 
     steps: int = 0
     calls: Counter[str] = msgspec.field(default_factory=Counter[str])
-    usage: Usage = msgspec.field(default_factory=Usage)
+    usage: Usage = _NO_USAGE
     active_ms: int = 0
     below: int = 0
     capped: Counter[str] = msgspec.field(default_factory=Counter[str])
-    lost: Usage = msgspec.field(default_factory=Usage)
+    lost: Usage = _NO_USAGE
     tokens: int = 0
     cost: float = 0.0
 
@@ -256,21 +259,29 @@ class Totals(msgspec.Struct):
         """The part that counts towards a sub-run's parent."""
         return Spending(self.steps, self.tool_calls, self.usage + self.lost)
 
-    def charge(self, usage: Usage, *, lost: bool = False) -> None:
-        """Add what model calls took; it is `lost` where no reply of theirs is on record."""
-        self.tokens += usage.tokens
-        self.cost += usage.known_cost
-        if lost:
-            self.lost += usage
-        else:
-            self.usage += usage
-
     def add(self, took: Spending) -> None:
         """Add a sub-run's spending."""
         self.steps += took.steps
         self.below += took.tool_calls
         self.capped.update(took.made)
-        self.charge(took.usage)
+        charge(took.usage, self)
+
+
+def charge(usage: Usage, *accounts: Totals, lost: bool = False) -> None:
+    """Add what model calls took; it is `lost` where no reply of theirs is on record."""
+    tokens, cost = usage.tokens, usage.known_cost
+    before: Usage | None = None
+    after = usage
+    for totals in accounts:
+        totals.tokens += tokens
+        totals.cost += cost
+        so_far = totals.lost if lost else totals.usage
+        if so_far is not before:  # what accounts have in common is added once
+            before, after = so_far, so_far + usage
+        if lost:
+            totals.lost = after
+        else:
+            totals.usage = after
 
 
 class Step(msgspec.Struct, gc=False):
@@ -307,11 +318,12 @@ class Step(msgspec.Struct, gc=False):
     @property
     def pending(self) -> list[Call]:
         """Calls without an observation, except finish and those that wait for others."""
-        return [
-            call for call in (*self.calls, *self.asked)
-            if call.observation is None and call.action.name != FINISH
-            and not (call.asked and call.waiting)
-        ]  # fmt: skip
+        pending: list[Call] = []
+        for call in (*self.calls, *self.asked):
+            is_open = call.observation is None and call.action.name != FINISH
+            if is_open and not (call.asked and call.waiting):
+                pending.append(call)
+        return pending
 
     def suspend(self, call: Call, event: Suspended) -> tuple[Call, ...]:
         """Add the calls that a call of the step asks for, numbered as they come."""

@@ -43,7 +43,7 @@ from clew.core.events import (
     Woken,
 )
 from clew.core.specs import AgentSpec
-from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, sum_of
+from clew.core.steps import Call, Notice, Omitted, Step, Totals, args_hash, charge, sum_of
 from clew.core.values import encode
 from clew.support.errors import StoreError
 from clew.support.html import html_table
@@ -89,6 +89,10 @@ class Trajectory:
     """Whether a person's words have attachments, of which nobody knows what stands in them."""
     closed_off = 0
     """The number of the entry that closed off what had come from outside by then."""
+    spoken_at = 0
+    """The number of the step in which a person last spoke; 0 for none since the question."""
+    reserved = _NOTHING
+    """What open sub-runs may spend together; it counts as spent until they return the rest."""
 
     def __init__(self, run_id: str, entries: Iterable[Entry] = ()) -> None:
         self.run_id = run_id
@@ -216,11 +220,6 @@ class Trajectory:
         return self.foreign > self.closed_off
 
     @property
-    def reserved(self) -> Grant:
-        """What open sub-runs may spend together; it counts as spent until they return the rest."""
-        return sum_of(self._reserved.values()) if self._reserved else _NOTHING
-
-    @property
     def held(self) -> list[Call]:
         """What waits for a person's ruling, in the current step."""
         current = (*self.step.all_calls, *([self.words] if self.words is not None else []))
@@ -290,8 +289,7 @@ class Trajectory:
                 self._note(event)
             case Planned():
                 self.planned = event
-                self.total.charge(event.usage)
-                self.spent.charge(event.usage)
+                charge(event.usage, self.total, self.spent)
             case _:
                 self._turn(event)
 
@@ -305,8 +303,7 @@ class Trajectory:
             case Compacted():
                 self.omitted.compactions.append(event)
                 self.omitted.cuts |= event.cuts
-                self.total.charge(event.usage)
-                self.spent.charge(event.usage)
+                charge(event.usage, self.total, self.spent)
                 self.step.notices += (event,)
             case Rewound():
                 self._rewind(event)
@@ -341,8 +338,7 @@ class Trajectory:
     def _charge(self, event: Charged) -> None:
         """What was taken outside of thoughts. A screen's verdict is on record with it."""
         screened, late = event.kind == "screen", event.kind == "time_up"
-        for totals in (self.total, self.spent):
-            totals.charge(event.usage, lost=not screened)
+        charge(event.usage, self.total, self.spent, lost=not screened)
         if screened:
             self._judge_words()
         self.late |= late
@@ -487,15 +483,16 @@ class Trajectory:
                     call.id = raw.id
                     self._by_id.setdefault(raw.id, []).append(call)
         step = Step(number, thought, tuple(calls))
-        self._calls.update((call.key, call) for call in calls)
+        for call in calls:
+            self._calls[call.key] = call
         self.visible_tools += thought.visible_tools
         self.steps.append(step)
-        self.step, self._reserved = step, {}
+        self.step, self._reserved, self.reserved = step, {}, _NOTHING
         self.untainted = self.untainted and not self.has_attachments
         self.trust = "trusted" if self.untainted else "untrusted"
-        for totals in (self.total, self.spent):
-            totals.steps += self.landing is None
-            totals.charge(thought.reply.usage)
+        self.total.steps += self.landing is None
+        self.spent.steps += self.landing is None
+        charge(thought.reply.usage, self.total, self.spent)
         self.faults_in_row = self.faults_in_row + 1 if thought.fault else 0
         self.late |= thought.late
 
@@ -508,6 +505,7 @@ class Trajectory:
         call.begun = (*(it for it in call.begun if it.number != attempt.number), attempt)
         if attempt.grant is not None:
             self._reserved[call.key] = attempt.grant
+            self.reserved = sum_of(self._reserved.values())
         call.deadline = self.entries[-1].at + int(min(max(attempt.timeout, 0.0), 1e12) * 1000)
         call.again = False
 
@@ -518,7 +516,8 @@ class Trajectory:
     def _observe(self, observation: Observation) -> None:
         call = self.call(observation.call)
         call.observation = observation
-        self._reserved.pop(call.key, None)
+        if self._reserved.pop(call.key, None) is not None:
+            self.reserved = sum_of(self._reserved.values())
         if call.action.name != FINISH:  # what that is told comes from clew and the person's checks
             self.untainted = self.untainted and observation.trust == "trusted"
         for piece in observation.evidence:
@@ -586,6 +585,7 @@ class Trajectory:
         self.untainted = self.untainted and note.trust == "trusted"
         if note.source == "person":
             self.rejected, self.faults_in_row = [], 0
+            self.spoken_at = self.spoken_at if note.done else self.step.number
             self.spent, self.planned = Totals(), None
             self._calls.pop(self.words_key, None)  # judged anew, with what came before
             self.has_attachments = self.has_attachments or bool(note.attachments)

@@ -13,7 +13,7 @@ words. That counts too, with a higher threshold. The ladder is hint, refusal, la
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice
 from typing import ClassVar, Final, cast
 
 import msgspec
@@ -22,7 +22,6 @@ from clew.core.bounds import Tripped
 from clew.core.codes import EFFECTFUL, FINISH, UNMADE, Code
 from clew.core.contents import Observation
 from clew.core.trajectory import Call, Step, Trajectory, args_hash
-from clew.core.values import Json
 from clew.core.verdicts import Verdict
 from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
@@ -39,11 +38,10 @@ def backwards(trajectory: Trajectory) -> Iterator[Step]:
 
     Steps that were rewound do not count: the model does not see them.
     """
-    for step in reversed(trajectory.steps):
-        if step.person_spoke:
-            return
-        if step.number not in trajectory.omitted.hidden:
-            yield step
+    later = islice(reversed(trajectory.steps), len(trajectory.steps) - trajectory.spoken_at)
+    if not (hidden := trajectory.omitted.hidden):
+        return later
+    return (step for step in later if step.number not in hidden)
 
 
 def _closed(trajectory: Trajectory, limit: int, *, asked_by: Call | None = None) -> list[Call]:
@@ -54,7 +52,7 @@ def _closed(trajectory: Trajectory, limit: int, *, asked_by: Call | None = None)
     """
     closed: list[Call] = []
     for step in backwards(trajectory):
-        calls, written = step.all_calls, len(step.calls)
+        calls, written = (*step.calls, *step.asked), len(step.calls)
         if step is trajectory.step:  # which may have many that are not closed
             calls = tuple([calls[position - 1] for position in tally_of(trajectory).closed])
         for call in reversed(calls):
@@ -63,7 +61,8 @@ def _closed(trajectory: Trajectory, limit: int, *, asked_by: Call | None = None)
                 continue
             if seen.effect in EFFECTFUL and seen.ok:
                 return closed[::-1]
-            if call.position <= written if asked_by is None else call in asked_by.asked:
+            by_program = len(calls) > written and call.position > written
+            if not by_program if asked_by is None else call in asked_by.asked:
                 closed.append(call)
                 if len(closed) == limit:
                     return closed[::-1]
@@ -82,11 +81,14 @@ def _same(one: Call, other: Call) -> bool:
     if one.hash != other.hash or one.observation is None or other.observation is None:
         return False
     refused = REFUSED in (one.observation.code, other.observation.code)
-    return refused or _result_key(one.observation) == _result_key(other.observation)
+    return refused or _gave_the_same(one.observation, other.observation)
 
 
-def _result_key(observation: Observation) -> tuple[Json, list[str]]:
-    return observation.content, [each.blob for each in observation.attachments]
+def _gave_the_same(one: Observation, other: Observation) -> bool:
+    if one.attachments or other.attachments:
+        blobs, others = ([each.blob for each in it.attachments] for it in (one, other))
+        return bool(one.content == other.content) and blobs == others
+    return bool(one.content == other.content)
 
 
 def alike(trajectory: Trajectory, name: str, limit: int) -> int:
@@ -97,18 +99,21 @@ def alike(trajectory: Trajectory, name: str, limit: int) -> int:
     """
     steps, first = 0, None
     for step in backwards(trajectory):
-        seen = [call for call in step.calls if call.observation is not None]
-        for call in seen:
-            if call.action.name != name or call.observation is None:
-                return steps
-            if call.observation.code == REFUSED:
+        is_empty = True
+        for call in step.calls:
+            if (seen := call.observation) is None:
                 continue
-            if not call.observation.made or call.observation.effect in EFFECTFUL:
+            if call.action.name != name:
                 return steps
-            first = first or call.observation
-            if _result_key(call.observation) != _result_key(first):
+            is_empty = False
+            if seen.code == REFUSED:
+                continue
+            if not seen.made or seen.effect in EFFECTFUL:
                 return steps
-        steps += bool(seen)
+            first = first or seen
+            if seen is not first and not _gave_the_same(seen, first):
+                return steps
+        steps += not is_empty
         if steps == limit:
             break
     return steps
@@ -264,13 +269,17 @@ class Stuck(msgspec.Struct, frozen=True):
 
     def __call__(self, trajectory: Trajectory) -> Tripped | None:
         """What is said once the run is stuck."""
-        codes = (_codes(step) for step in backwards(trajectory))
-        stuck = list(takewhile(lambda codes_of_step: codes_of_step <= UNMADE, codes))
+        stuck: list[set[str]] = []
+        for step in backwards(trajectory):
+            if not (codes := _codes(step)) <= UNMADE:
+                break
+            stuck.append(codes)
+        if not stuck:
+            return None
         denied = stuck.count({DENIED})
         unmade = len(stuck) - denied
-        repeated = sum(
-            1 for _ in takewhile(lambda codes_of_step: codes_of_step == {REFUSED}, stuck)
-        )
+        others = (number for number, codes in enumerate(stuck) if codes != {REFUSED})
+        repeated = next(others, len(stuck))
         if repeated >= self.refused:
             why = f"the calls of {repeated} steps in a row were refused as repeats"
             return Tripped("no_progress", "no_progress", why)

@@ -13,7 +13,7 @@ from clew.core.prompts import Prompt
 from clew.core.values import encode
 from clew.models.reply_size import within_size
 from clew.models.undercount import size_of, with_size
-from clew.models.usage import estimate, possible
+from clew.models.usage import MAX_TOKENS, estimate, possible
 from clew.support.error_text import described, message_of
 from clew.support.errors import ModelError, PartError
 from clew.support.live import LIVE
@@ -83,7 +83,9 @@ def _metered(model: Model, prompt: Prompt, reply: Reply) -> Reply:
     fields: tuple[Any, ...] = (
         usage.input, usage.output, usage.cached, usage.written, usage.reasoning,
     )  # fmt: skip
-    told = all(isinstance(each, int) and possible(each) for each in fields)
+    told = True
+    for each in fields:  # at every step: a look at the type and the size will do
+        told = told and type(each) is int and 0 <= each <= MAX_TOKENS
     paid = usage.cost is None or possible(usage.cost)
     if told and paid and possible(usage.min_cost):
         return reply

@@ -37,9 +37,9 @@ def within_size(reply: Reply) -> Reply:
 def characters(reply: Reply) -> int:
     """The length of what the model wrote: text, reasoning and calls."""
     written = len(reply.text) + len(reply.reasoning)
-    return written + sum(
-        len(call.arguments or "") + len(call.name) + len(call.id) for call in reply.calls
-    )
+    for call in reply.calls:
+        written += len(call.arguments or "") + len(call.name) + len(call.id)
+    return written
 
 
 def head(text: str, length: int) -> str:

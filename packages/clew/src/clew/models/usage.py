@@ -16,14 +16,14 @@ from clew.core.contents import RawCall, Usage
 BYTES: Final = 4
 """Bytes that are counted as one token."""
 
-_MAX_TOKENS: Final = 100_000_000
+MAX_TOKENS: Final = 100_000_000
 """More tokens (or dollars) than that no request of any model can take."""
 
 
 def possible(value: Any) -> bool:
     """Whether it is a number of tokens or dollars: True, "12", NaN and 1e30 are none."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and 0 <= value <= _MAX_TOKENS
+    return number and math.isfinite(value) and 0 <= value <= MAX_TOKENS
 
 
 def count(usage: dict[str, Any], *path: str) -> int:
