@@ -76,33 +76,28 @@ _BUMP: Final = "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s RETURNING ep
 _BUMP_EMPTY: Final = (
     "UPDATE runs SET epoch = epoch + 1 WHERE run_id = %s AND head = shared RETURNING epoch"
 )
-# A row for a run that is there, whatever it has. A fork without a line of its own has none.
-_READ: Final = """
+# As `_PARTS`, of those parts alone that have lines behind one.
+_PARTS_AFTER: Final = """
     WITH RECURSIVE part (number, base, shared, upto) AS (
         SELECT number, base, shared, head FROM runs WHERE run_id = %(run_id)s
         UNION ALL
         SELECT runs.number, runs.base, runs.shared, part.shared
         FROM part JOIN runs ON runs.number = part.base
         WHERE part.shared > %(after)s AND part.upto > part.shared
-    )
+    )"""
+# A row for a run that is there, whatever it has. A fork without a line of its own has none.
+_READ: Final = f"""{_PARTS_AFTER}
     SELECT seq, at, epoch, body, hash FROM part
     LEFT JOIN entries ON entries.number = part.number AND seq > %(after)s AND seq <= upto
-    ORDER BY seq"""
+    ORDER BY seq"""  # noqa: S608 - it is put together from constants
 # The first of these lines: of each run that wrote some, no more are looked at.
-_PAGE_OF_LINES: Final = """
-    WITH RECURSIVE part (number, base, shared, upto) AS (
-        SELECT number, base, shared, head FROM runs WHERE run_id = %(run_id)s
-        UNION ALL
-        SELECT runs.number, runs.base, runs.shared, part.shared
-        FROM part JOIN runs ON runs.number = part.base
-        WHERE part.shared > %(after)s AND part.upto > part.shared
-    )
+_PAGE_OF_LINES: Final = f"""{_PARTS_AFTER}
     SELECT seq, at, epoch, body, hash FROM part LEFT JOIN LATERAL (
         SELECT * FROM entries
         WHERE entries.number = part.number AND seq > %(after)s AND seq <= upto
         ORDER BY seq LIMIT %(limit)s
     ) AS line ON true
-    ORDER BY seq LIMIT greatest(%(limit)s, 1)"""
+    ORDER BY seq LIMIT greatest(%(limit)s, 1)"""  # noqa: S608 - it is put together from constants
 # The lines of a run that stand in its own rows, and in those of the runs whose lines it shares.
 _PARTS: Final = """
     WITH RECURSIVE part (number, base, shared, upto) AS (

@@ -1,0 +1,3 @@
+-- 1
+CREATE TABLE evaluation ( id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, body BLOB NOT NULL )
+CREATE TABLE outcomes ( run_id TEXT PRIMARY KEY, again INTEGER NOT NULL, cost REAL, body BLOB NOT NULL )

@@ -1,0 +1,118 @@
+-- 1
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 1: with marks
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 4
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 5
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 6
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE labels ( digest BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (digest, number) ) WITHOUT ROWID
+CREATE INDEX labels_of_run ON labels (number)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 7
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE labels ( digest BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (digest, number) ) WITHOUT ROWID
+CREATE INDEX labels_of_run ON labels (number)
+CREATE INDEX not_indexed ON runs (number) WHERE indexed = 0
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL, indexed INTEGER NOT NULL DEFAULT 0 )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 7: with notices
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE labels ( digest BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (digest, number) ) WITHOUT ROWID
+CREATE INDEX labels_of_run ON labels (number)
+CREATE INDEX not_indexed ON runs (number) WHERE indexed = 0
+CREATE TABLE notices (number INTEGER PRIMARY KEY, upto INTEGER NOT NULL)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL, indexed INTEGER NOT NULL DEFAULT 0 )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)
+-- 8
+CREATE TABLE blobs (digest TEXT NOT NULL UNIQUE, body BLOB NOT NULL)
+CREATE TABLE entries ( key INTEGER PRIMARY KEY, at INTEGER NOT NULL, epoch INTEGER NOT NULL, hash BLOB NOT NULL, mark BLOB, body BLOB NOT NULL )
+CREATE TABLE forks ( number INTEGER PRIMARY KEY, base INTEGER NOT NULL, shared INTEGER NOT NULL, root INTEGER NOT NULL )
+CREATE VIEW has_heads AS SELECT 1
+CREATE TABLE inbox ( id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL, body BLOB NOT NULL, mark BLOB )
+CREATE INDEX inbox_of_run ON inbox (number)
+CREATE TABLE labels ( digest BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (digest, number) ) WITHOUT ROWID
+CREATE INDEX labels_of_run ON labels (number)
+CREATE INDEX not_indexed ON runs (number) WHERE indexed = 0
+CREATE TABLE notices (number INTEGER PRIMARY KEY, upto INTEGER NOT NULL)
+CREATE TABLE open_runs (number INTEGER PRIMARY KEY)
+CREATE TABLE runs ( number INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL, indexed INTEGER NOT NULL DEFAULT 0 )
+CREATE INDEX stopped_as ON stopped_runs (status, at)
+CREATE INDEX stopped_at ON stopped_runs (at)
+CREATE TABLE stopped_runs ( number INTEGER PRIMARY KEY, at INTEGER NOT NULL, status TEXT NOT NULL )
+CREATE TABLE uses ( number INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (number, digest) ) WITHOUT ROWID
+CREATE INDEX uses_of_blob ON uses (digest)

@@ -1,0 +1,2 @@
+-- 0
+CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID
