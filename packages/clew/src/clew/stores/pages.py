@@ -13,9 +13,17 @@ async def read_page(store: Store, run_id: str, after: int, limit: int) -> list[L
 
     A store that cannot read pages reads all that follow.
     """
+    return (await read_some(store, run_id, after, limit))[: max(limit, 0)]
+
+
+async def read_some(store: Store, run_id: str, after: int, limit: int) -> list[Line]:
+    """The first `limit` lines of a run over number `after`, or all that follow.
+
+    So nothing is read again for the next lines where a store cannot read pages.
+    """
     if isinstance(store, Pages) and _reads_alike(unguarded(store)):
         return await store.read_page(run_id, after, limit)
-    return (await store.read(run_id, after))[: max(limit, 0)]
+    return await store.read(run_id, after)
 
 
 def _reads_alike(store: Any) -> bool:

@@ -15,6 +15,7 @@ from clew.core.entries import Entry
 from clew.core.events import Attempt, Started, Stop
 from clew.core.journal import stored
 from clew.core.stores import Store
+from clew.stores.pages import read_some
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.parts import short_repr
 
@@ -25,6 +26,8 @@ _RUNS: Final = 10_000
 """So many runs of a vote are followed at most."""
 _TOO_FAR: Final = 10**15
 """No run has so many entries."""
+PAGE: Final = 200
+"""So many entries are read at once, if the store can read less than all of them."""
 
 Add: TypeAlias = Callable[[Entry | Nested], object]
 """Takes what the stream yields next."""
@@ -79,15 +82,19 @@ class Branch:
         """Whether runs below are told before this entry, or those of a vote must be looked for."""
         return self.ends(entry) is not None or (self.votes and isinstance(entry.event, Observation))
 
-    async def skip(self, store: Store, seq: int, below: dict[str, int], start: int) -> None:
+    async def skip(self, store: Store, seq: int, below: dict[str, int] | None, start: int) -> None:
         """Go on behind entry `seq`, and in the runs below behind those with these numbers.
 
-        Their names are ids from character `start` on. Raises `ConfigError` where there is no such
-        entry.
+        Their names are ids from character `start` on. None: it is not known which had begun.
+        Raises `ConfigError` where there is no such entry.
         """
-        for entry in await self._stored(store) if seq else ():
-            if entry.seq <= seq:
-                self.advance(entry)
+        if below == {} and not self.path and await self._jump(store, seq):
+            return
+        below = below or {}
+        while self.seq < seq and (entries := await self._page(store, min(PAGE, seq - self.seq))):
+            for entry in entries:
+                if entry.seq <= seq:  # else the store reads no less than all
+                    self.advance(entry)
         if self.seq < seq:
             message = f"run {self.run_id} has {self.seq} entries, so nothing follows entry {seq}"
             raise ConfigError(message)
@@ -95,15 +102,40 @@ class Branch:
         for branch in self.below.values():
             await branch.skip(store, below.get(branch.run_id[start:], 0), below, start)
 
+    async def _jump(self, store: Store, seq: int) -> bool:
+        """Go on behind an entry at which no run below was under way; False where that must be read.
+
+        Only the first entry and that one are read.
+        """
+        if seq == 0:
+            return True
+        first = await read_some(store, self.run_id, 0, 1)
+        if not first:
+            return False
+        (entry,) = await stored(store, self.run_id, 0, b"", first[:1])
+        if isinstance(entry.event, Started) and entry.event.spec.model == _VOTE:
+            return False
+        lines = first[seq - 1 : seq] or (await read_some(store, self.run_id, seq - 1, 1))[:1]
+        for entry in await stored(store, self.run_id, seq - 1, None, lines):
+            self.advance(entry)
+        return self.seq == seq and not self.below
+
     async def rest(self, store: Store, add: Add) -> None:
         """Add what the store has of it and all below it that was not seen."""
-        await self._until(store, add, _never)
+        while await self.next_page(store, add):
+            pass
+
+    async def next_page(self, store: Store, add: Add) -> bool:
+        """Add the first of what the store has that was not seen; whether there may be more."""
+        if await self._until(store, add, _never):
+            return True
         await self._find_votes(store)
         for branch in list(self.below.values()):
             await branch.rest(store, add)
+        return False
 
     async def up_to(self, store: Store, add: Add, path: tuple[str, ...], seq: int) -> None:
-        """Add what the store has that was not seen, up to entry `seq` of the run at a path."""
+        """Add a page of what was not seen, up to entry `seq` of the run at a path."""
         if not path:
             await self._until(store, add, lambda: self.seq >= seq)
             return
@@ -116,16 +148,21 @@ class Branch:
         """The run of this id below, once it is known to have begun."""
         return next((each for each in self.below.values() if each.run_id == run_id), None)
 
-    async def _until(self, store: Store, add: Add, enough: Callable[[], object]) -> None:
-        """Add its own entries until it is enough; what is over below comes first."""
-        for entry in () if enough() else await self._stored(store):
+    async def _until(self, store: Store, add: Add, enough: Callable[[], object]) -> bool:
+        """Add a page of its own entries, until it is enough; what is over below comes first.
+
+        Whether there may be more, and it was not enough.
+        """
+        entries = [] if enough() else await self._page(store, PAGE)
+        for entry in entries:
             if self.votes and isinstance(entry.event, Observation):
                 await self._find_votes(store)
             if (over := self.ends(entry)) is not None:
                 await over.rest(store, add)
             add(self.advance(entry))
             if enough():
-                return
+                return False
+        return len(entries) >= PAGE
 
     async def _find_votes(self, store: Store) -> None:
         """Take up the runs of a vote that have begun, whose calls are not over."""
@@ -140,9 +177,11 @@ class Branch:
                 if served == self.run_id and call not in self.over:
                     self.below[call] = Branch(child, (*self.path, child))
 
-    async def _stored(self, store: Store) -> list[Entry]:
+    async def _page(self, store: Store, limit: int) -> list[Entry]:
+        """The next entries that were not seen, `limit` of them or more."""
         try:
-            return await stored(store, self.run_id, self.seq, self.hash)
+            lines = await read_some(store, self.run_id, self.seq, limit)
+            return await stored(store, self.run_id, self.seq, self.hash, lines)
         except RunNotFoundError:
             if self.path:  # one below is on record before it is begun
                 return []
@@ -156,8 +195,10 @@ class Branch:
         return ",".join([str(self.seq), *(f"{it.run_id[start:]}={it.seq}" for it in below)])
 
 
-def position_of(after: int | str) -> tuple[str, tuple[int, dict[str, int]]]:
+def position_of(after: int | str) -> tuple[str, tuple[int, dict[str, int] | None]]:
     """A place as a text, and as numbers: of the run, and of those below.
+
+    The number of an entry says nothing of those: None.
 
     Raises `ConfigError` for what is none.
     """
@@ -168,7 +209,8 @@ def position_of(after: int | str) -> tuple[str, tuple[int, dict[str, int]]]:
         raise ConfigError(f"after={_short(after)} is no place in a stream: {message}")
     first, *rest = text.split(",")
     pairs = [each.partition("=") for each in rest]
-    return text, (int(first), {name: int(seq) for name, _, seq in pairs})
+    below = {name: int(seq) for name, _, seq in pairs}
+    return text, (int(first), below if isinstance(after, str) else None)
 
 
 def _short(after: object) -> str:

@@ -37,6 +37,7 @@ from clew.core.stores import Store
 from clew.core.values import encode
 from clew.stores import Where, store_at
 from clew.stores.interface import Notifies
+from clew.stores.pages import read_some
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
 from clew.support.error_text import message_of
@@ -85,6 +86,8 @@ class Stream(Generic[A_co]):
         self._ready = deque[tuple[Any, str]]()
         self._over = False
         self._told = False
+        self._unread = False
+        """Whether a page was read, and the next was not."""
         self._idle_at = ""
         """Where it last told that nobody works on the run."""
         if key is not None:
@@ -229,7 +232,7 @@ class Stream(Generic[A_co]):
         self._task = self._task or task_of(key)
         task, work, stuck = self._task, work_on(key, self._work), self._follower.first
         ended = task is not None and task.over  # asked before the store is read
-        if ended or stuck is not None or work is None or work is not self._work:
+        if ended or self._unread or stuck is not None or work is None or work is not self._work:
             self._work = work
             if await self._read(opened, stuck):
                 return
@@ -259,7 +262,7 @@ class Stream(Generic[A_co]):
     async def _read(self, opened: Store, stuck: Waiting | None) -> bool:
         """Read what was not seen, up to what waits; whether that is anything."""
         if stuck is None:
-            await self._root.rest(opened, self._add)
+            self._unread = await self._root.next_page(opened, self._add)
         else:
             await self._root.up_to(opened, self._add, stuck.path, stuck.seq)
         return bool(self._ready)
@@ -293,7 +296,7 @@ class Stream(Generic[A_co]):
             return
         with anyio.move_on_after(_WAIT):
             async with opened.wakes() as woken:
-                if await opened.read(self.run_id, self._root.seq):  # before it began to tell
+                if await read_some(opened, self.run_id, self._root.seq, 1):  # before it told
                     return
                 async for one in woken:  # pragma: no branch - it tells for ever
                     if any(one == branch.run_id for branch in self._root.branches()):
