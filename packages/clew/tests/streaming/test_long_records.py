@@ -23,7 +23,7 @@ class Counting(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.given = 0
+        self.lines = 0
 
     async def read(self, run_id: str, after: int = 0) -> list[Line]:
         return self._counted(await super().read(run_id, after))
@@ -32,7 +32,7 @@ class Counting(MemoryStore):
         return self._counted((await super().read(run_id, after))[: max(limit, 0)])
 
     def _counted(self, lines: list[Line]) -> list[Line]:
-        self.given += len(lines)
+        self.lines += len(lines)
         return lines
 
 
@@ -53,21 +53,21 @@ async def test_a_long_record_is_read_in_pages_from_wherever_it_is_followed() -> 
     store = Counting()
     length = await long_run(store)
     for after in (0, 1, PAGE - 1, PAGE, PAGE + 1, length - PAGE, length - 1, length):
-        for place in (after, str(after)):
-            items = [item async for item in follow("r", after=place, store=store)]
+        for position in (after, str(after)):
+            items = [item async for item in follow("r", after=position, store=store)]
             assert numbered(items) == [((), seq) for seq in range(after + 1, length + 1)]
 
 
 async def test_who_comes_back_with_a_position_reads_what_follows_and_not_the_record() -> None:
     store = Counting()
     length = await long_run(store)
-    store.given = 0
+    store.lines = 0
     events = follow("r", after=str(length - 3), store=store)
     assert len([item async for item in events]) == 3
-    assert store.given <= 3 + 2  # those, the first one and the one that it was at
-    store.given = 0
+    assert store.lines <= 3 + 2  # those, the first one and the one that it was at
+    store.lines = 0
     await anext(follow("r", store=store))
-    assert store.given == PAGE
+    assert store.lines == PAGE
 
 
 async def test_the_number_of_an_entry_leads_into_a_run_below_that_was_under_way() -> None:

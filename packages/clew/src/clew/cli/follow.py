@@ -45,7 +45,7 @@ async def _follow(
         async with existing(store) as opened:
             run_id = await find_run(opened, run)
             entries = _Entries(opened, run_id, screen)
-            async with follow(run_id, after=_place(after), store=opened) as items:
+            async with follow(run_id, after=_position(after), store=opened) as items:
                 async for item in items:
                     path, entry = (item.path, item.item) if isinstance(item, Nested) else ((), item)
                     if isinstance(entry, Idle):
@@ -63,7 +63,7 @@ async def _follow(
     return ANSWERED if await unless_interrupted(watch) else INTERRUPTED
 
 
-def _place(after: str) -> int | str:
+def _position(after: str) -> int | str:
     """A number is that of an entry; what else there is was a position."""
     return int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else after
 
