@@ -50,12 +50,12 @@ async def test_each_version_is_what_it_was(postgres_server: Server) -> None:
     pinned = pins("postgres", ".txt")
     assert [*map(str, range(1, len(STEPS) + 1))] == [*pinned], "a new step needs a section"
     for version in range(1, len(STEPS) + 1):
-        place = parse(f"{postgres_server.address()}?schema=format_{version}")
+        address = parse(f"{postgres_server.address()}?schema=format_{version}")
         async with await psycopg.AsyncConnection.connect(
-            place.conninfo, autocommit=True, options=f"-csearch_path={place.schema}"
+            address.conninfo, autocommit=True, options=f"-csearch_path={address.schema}"
         ) as connection:
-            await bring_up(connection, place, STEPS[:version])
-            tables = await schema(connection, place.schema)
+            await bring_up(connection, address, STEPS[:version])
+            tables = await schema(connection, address.schema)
             assert tables == pinned[str(version)], f"{version} is released: add a step instead"
-            await bring_up(connection, place)
-            assert await schema(connection, place.schema) == [*pinned.values()][-1]
+            await bring_up(connection, address)
+            assert await schema(connection, address.schema) == [*pinned.values()][-1]

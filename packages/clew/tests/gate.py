@@ -20,7 +20,7 @@ TOGETHER: Final = TESTS.parents[2] / "lab" / "tests" / "together"
 """What features of clew do beside those of other packages."""
 ABOVE: Final = frozenset(
     {
-        *("cli", "operations", "otel", "wording", "workers"),
+        *("cli", "otel", "wording", "workers"),
     }
 )
 """Folders of tests of what the gate does not hold."""

@@ -191,6 +191,7 @@ async def test_a_worker_tells_a_command_of_what_it_held(tmp_path: Path) -> None:
         ("false", "false ended with 1"),
         ("no-such-command-here", "no-such-command-here cannot be run"),
         ("http://127.0.0.1:9/", "127.0.0.1 did not take it"),
+        ("https://127.0.0.1:9/", "127.0.0.1 did not take it"),
     ],
 )
 async def test_a_receiver_that_is_not_there_is_told_in_a_line(

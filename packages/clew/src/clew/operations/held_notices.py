@@ -56,6 +56,7 @@ class HeldNotices:
         self._tries: dict[str, int] = {}
         self._pauses = Backoff()
         self._wake = anyio.Event()
+        self._looks = anyio.Lock()
 
     def wake(self) -> None:
         """Look soon: a run may have been held."""
@@ -74,7 +75,14 @@ class HeldNotices:
             self._wake = anyio.Event()
 
     async def look(self) -> None:
-        """Tell of all holds that nobody was told of, some at a time. Raises `StoreError`."""
+        """Tell of all holds that nobody was told of, some at a time. Raises `StoreError`.
+
+        It waits for a look of this process that is under way.
+        """
+        async with self._looks:
+            await self._look()
+
+    async def _look(self) -> None:
         held = [
             info
             for info in await self._store.runs(status="held")

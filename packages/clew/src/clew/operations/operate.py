@@ -128,9 +128,9 @@ class _Beside:
                 async with anyio.create_task_group() as group:
                     await self._start(group, leaving, on_health)
                     yield replace(self._config, store=self._store, listen=self._listen)
+                    if self._notices is not None:
+                        await self._notices.look()  # of what was held last
                     group.cancel_scope.cancel()
-            if self._notices is not None:
-                await self._notices.look()  # of what was held last
         finally:
             if self._log is not None:
                 LOG.removeHandler(self._log)

@@ -120,16 +120,19 @@ def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPCon
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that reads the notice from stdin; it takes it by exit code 0."""
+    """A command that reads the notice from stdin, and takes it by exit code 0 within `patience`
+    seconds.
+    """
 
     words: tuple[str, ...]
+    patience: float = _PATIENCE
 
     async def deliver(self, notice_id: str, body: bytes) -> str:
         """Run it once."""
         environment = {**os.environ, "CLEW_NOTICE": notice_id}
         environment.pop(SECRET, None)
         try:
-            with TemporaryFile() as stdin, anyio.fail_after(_PATIENCE):
+            with TemporaryFile() as stdin, anyio.fail_after(self.patience):
                 stdin.write(body)  # a file: a pipe breaks where the command reads nothing
                 stdin.seek(0)
                 done = await anyio.run_process(
@@ -137,7 +140,7 @@ class Command:
                     env=environment,
                 )  # fmt: skip
         except TimeoutError:
-            return f"{self.words[0]} took more than {_PATIENCE:.0f} s"
+            return f"{self.words[0]} took more than {self.patience:g} s"
         except OSError as error:
             return f"{self.words[0]} cannot be run ({error.strerror or error})"
         if done.returncode == 0:
