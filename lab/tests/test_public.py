@@ -30,6 +30,7 @@ OUR_SUPPORT = {  # what the command line imports all the same: none of it works 
     "clew.support.entry_points": "what other packages add, and whose counts",
     "clew.support.error_text": "what an error says, on one line",
     "clew.support.extras": "which extra brings what is missing",
+    "clew.support.lookalikes": "letters that pass for Latin ones",
     "clew.support.nearest_name": "the hint at the right name for a wrong one",
     "clew.support.private_files": "files that nobody else may read",
     "clew.support.run_ids": "what people may name a run",

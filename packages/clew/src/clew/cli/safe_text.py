@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from clew.interfaces import encode
-from clew.screens import looks_latin
+from clew.support.lookalikes import looks_latin
 
 _SHAPELESS: Final = (
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from clew.screens.deobfuscation import looks_latin
 from clew.screens.injections import Injections, Match, find
+from clew.support.lookalikes import looks_latin
 
 __all__ = [
     "INJECTIONS",

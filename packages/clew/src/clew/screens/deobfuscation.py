@@ -15,18 +15,11 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Final
 
+from clew.support.lookalikes import LATIN
+
 DEPTH: Final = 2
 """So often an encoding is undone: an encoding within an encoding, and no further."""
 
-_LOOK_LIKE: Final = {
-    "a": "аαɑᴀ", "b": "ьβʙ", "c": "сϲᴄ", "d": "ԁᴅ", "e": "еεᴇ", "f": "ꜰ", "g": "ɡɢց", "h": "һհнʜ",
-    "i": "іıιɩɪ", "j": "јᴊ", "k": "кκᴋ", "l": "ӏʟ", "m": "мᴍ", "n": "ոηɴ", "o": "оοօσᴏ", "p": "рρᴘ",
-    "q": "ԛ", "r": "гʀ", "s": "ѕꜱ", "t": "тτᴛ", "u": "սυᴜ", "v": "νѵᴠ", "w": "ԝωᴡ", "x": "хχ",
-    "y": "уγʏ", "z": "ᴢ",
-}  # fmt: skip
-"""Folded letters that look like Latin ones: Cyrillic, Greek, Armenian, small capitals."""
-
-_LATIN: Final = {ord(other): letter for letter, others in _LOOK_LIKE.items() for other in others}
 _CYRILLIC: Final = str.maketrans("aekmhopctyxbi", "аекмнорстухьі")
 _DIGITS: Final = str.maketrans("4@3105$7+98", "aaeiossttgb")
 _STROKES: Final = re.compile(r"!(?=[^\W_])|(?<=[^\W_])\|(?=[^\W_])")
@@ -36,7 +29,7 @@ _SPREAD: Final = re.compile(r"(?<!\w)\w([ .*/~-])\w(?:\1\w){0,40}(?!\w)")
 _SPREAD_LONG: Final = re.compile(r"(?<!\w)\w([ ._*/~-])\w(?:\1\w){2}")
 _HAS_CYRILLIC: Final = re.compile(r"[а-я]")
 _HAS_LATIN: Final = re.compile(r"[a-z]")
-_LOOKS: Final = re.compile(f"[{''.join(map(chr, _LATIN))}]")
+_LOOKS: Final = re.compile(f"[{''.join(map(chr, LATIN))}]")
 _BACKWARDS: Final = re.compile("snoitcurtsni|tpmorp|selur|erongi|dragersid|senilediug")
 """Words of attacks as they stand in a text that is written backwards."""
 
@@ -112,7 +105,7 @@ def _read(form: TextForm) -> list[TextForm]:
     plain = _fold(form)
     readings = [plain]
     if _LOOKS.search(plain.text):
-        readings.append(plain.replace(plain.text.translate(_LATIN), "look-alikes"))
+        readings.append(plain.replace(plain.text.translate(LATIN), "look-alikes"))
         if _HAS_CYRILLIC.search(plain.text) and _HAS_LATIN.search(plain.text):
             readings.append(plain.replace(plain.text.translate(_CYRILLIC), "look-alikes"))
     for one in tuple(readings):
@@ -219,8 +212,3 @@ def _substituted(
         return form
     keep(len(form.text))
     return TextForm("".join(text), starts, ends, (*form.how, how))
-
-
-def looks_latin(letter: str) -> bool:
-    """Whether a letter of another script looks like a Latin one."""
-    return ord(letter.lower()[0]) in _LATIN
