@@ -22,6 +22,7 @@ from clew import (
     fork,
     read,
     replay,
+    result_of,
     resume,
     rule,
     run,
@@ -30,6 +31,8 @@ from clew import (
     tool,
 )
 from clew.agent.read_result import recorded_result
+from clew.core.events import Settled
+from clew.core.inbox import encode_message
 from clew.core.replay import replay as replay_record
 from clew.core.trajectory import Trajectory
 from clew.guards import Provenance
@@ -133,6 +136,53 @@ async def test_its_id_is_what_settles_it() -> None:
     assert again.unknown == ()
     assert [len(stop.unknown) for stop in stops(await read("r", store=store))] == [1, 0]
     await replay(one, "r", store=store)
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_what_was_said_counts_before_the_run_goes_on(done: bool) -> None:
+    """In its result and the line on what it did; the record and its replay stay."""
+    store, one = MemoryStore(), agent(act("send", to="Ada"), say("Perhaps."))
+    first = await run(one, "Write.", store=store, run_id="r")
+    await settle("r:1.1", done=done, store=store)
+    now = await result_of(one, "r", store=store)
+    assert (len(first.unknown), now.unknown) == (1, ())
+    assert (now.work.changed, now.work.failed) == (({"send": 1}, {}) if done else ({}, {"send": 1}))
+    assert await result_of(one, "r", store=store) == now  # nothing of it was kept
+    assert len(stops(await read("r", store=store))) == 1
+    await replay(one, "r", store=store)
+    assert (await resume(one, "r", store=store)).work == now.work
+
+
+async def test_what_was_said_of_a_run_below_counts_in_its_own_result_and_above() -> None:
+    """Whether by its own id or by that of the run above, and after that has gone on."""
+    store, clerk = MemoryStore(), agent(act("send", to="Ada"), say("Perhaps."))
+    top = agent(
+        act("clerk", task="Write to Ada."), say("Perhaps."), say("It was sent."),
+        tools=[delegate(clerk, name="clerk", description="Writes letters.")],
+    )  # fmt: skip
+    (lost,) = (await run(top, "Write.", store=store, run_id="top")).unknown
+    below = lost.id.rpartition(":")[0]
+    assert (await result_of(clerk, below, store=store)).unknown == (lost,)
+    await settle(lost.id, done=True, store=store)
+    assert (await result_of(clerk, below, store=store)).unknown == ()
+    assert (await result_of(top, "top", store=store)).unknown == ()
+    assert (await resume(top, "top", store=store)).unknown == ()
+    assert (await result_of(clerk, below, store=store)).unknown == ()
+
+
+async def test_a_word_that_does_not_count_changes_no_result() -> None:
+    store, one = MemoryStore(), agent(act("send", to="Ada"), say("Perhaps."))
+    before = await run(one, "Write.", store=store, run_id="r")
+    await store.post("r", encode_message(Settled("1.1", done=True, hash="of other arguments")))
+    await store.post("r", b"no event")
+    assert (await result_of(one, "r", store=store)).unknown == before.unknown
+
+
+async def test_those_of_a_run_below_that_was_forgotten_stay() -> None:
+    store, top = MemoryStore(), boss(act("send", to="Ada"), say("Perhaps."), end=[say("Perhaps.")])
+    before = await run(top, "Write.", store=store, run_id="top")
+    await store.forget(before.unknown[0].id.rpartition(":")[0])
+    assert (await result_of(top, "top", store=store)).unknown == before.unknown
 
 
 async def test_that_of_a_cancelled_call_stands_in_the_stop() -> None:

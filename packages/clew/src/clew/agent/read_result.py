@@ -17,6 +17,7 @@ from clew.agent.result import (
     Refused,
     Result,
 )
+from clew.agent.unread_words import with_unread_words
 from clew.agent.work_done import contradicts, work_done
 from clew.citations import citations, references
 from clew.core.codes import EFFECTFUL
@@ -167,8 +168,13 @@ def result(agent: Agent[A_co], trajectory: Trajectory) -> Result[A_co]:
 
 
 async def complete_result(agent: Agent[A_co], trajectory: Trajectory, store: Store) -> Result[A_co]:
-    """The result, with what waits for a person in its sub-runs instead of the calls they hold."""
+    """The result, with what waits for a person in its sub-runs instead of the calls they hold.
+
+    What was said of calls of unknown outcome counts, be it on record or not.
+    """
     outcome = result(agent, trajectory)
+    if outcome.unknown:
+        outcome = result(agent, await with_unread_words(store, trajectory))
     if not isinstance(outcome, Held):
         return outcome
     return replace(outcome, pending_approvals=await pending_in(store, trajectory))
