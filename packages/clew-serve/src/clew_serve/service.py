@@ -12,6 +12,7 @@ from clew.stores import store_at
 from clew.workers import OnWorkerEvent
 from clew_serve.agents import ServedAgent, load_agents
 from clew_serve.config import ServeConfig
+from clew_serve.live.feeds import Feeds, feeding
 from clew_serve.metrics import Counts
 from clew_serve.notices import notifying
 from clew_serve.work import Work, working
@@ -27,6 +28,7 @@ class Service:
     store: Store
     agents: Mapping[str, ServedAgent]
     work: Work
+    feeds: Feeds
     leaving: anyio.Event
     counts: Counts = field(default_factory=Counts)
 
@@ -53,5 +55,6 @@ async def open_service(
         async with (
             notifying(config, store),
             working(config, store, agents, leaving, on_event) as work,
+            feeding(store) as feeds,
         ):
-            yield Service(config, store, agents, work, leaving)
+            yield Service(config, store, agents, work, feeds, leaving)

@@ -7,39 +7,14 @@ import httpx2
 import pytest
 
 from clew import MemoryStore
-from clew.interfaces import Line
 from clew_serve import ServeConfig, application
-from clew_serve.pages.run import SCREEN
+from clew_serve.pages.live import SCREEN
+from tests.server.counting_store import Counting
 from tests.server.parsed_page import parsed
 from tests.server.site import ROOT
 from tests.server.written_runs import started, thought, write
 
 ENTRIES = 10_000
-
-
-class Counting:
-    """A store that counts what it is asked for, and the bytes of lines that it gives."""
-
-    def __init__(self, store: MemoryStore) -> None:
-        self.store, self.asked = store, Counter[str]()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-    async def read(self, run_id: str, after: int = 0) -> list[Line]:
-        return self._counted("read", await self.store.read(run_id, after))
-
-    async def read_page(self, run_id: str, after: int, limit: int) -> list[Line]:
-        return self._counted("page", await self.store.read_page(run_id, after, limit))
-
-    def _counted(self, what: str, lines: list[Line]) -> list[Line]:
-        self.asked[what] += 1
-        self.asked["bytes"] += sum(len(line.body) for line in lines)
-        return lines
-
-    async def blob(self, digest: str) -> bytes:
-        self.asked["blob"] += 1
-        return await self.store.blob(digest)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +45,7 @@ async def test_a_page_of_a_long_run_is_as_large_as_that_of_a_short_one_and_asks_
                     assert more.status_code == 200
                     asked[name] = store.asked.copy()
                 last = await http.get(f"/runs/long?after={ENTRIES - 5}", headers=headers)
-    assert asked["long"].keys() == asked["short"].keys() == {"page", "bytes"}
+    assert asked["long"].keys() == asked["short"].keys() == {"page", "lines", "bytes"}
     assert asked["long"]["page"] == asked["short"]["page"] == 2
     assert asked["long"]["bytes"] <= 2 * SCREEN * 21_000
     assert sizes["long"] < sizes["short"] + 1_000

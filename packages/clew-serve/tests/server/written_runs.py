@@ -3,7 +3,18 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from clew.interfaces import AgentSpec, AnyEvent, Append, Line, Started, Store, Text, decode, encode
+from clew.interfaces import (
+    AgentSpec,
+    AnyEvent,
+    Append,
+    Line,
+    Started,
+    Stop,
+    Store,
+    Text,
+    decode,
+    encode,
+)
 
 CHUNK = 1_000
 BEGIN = 1_700_000_000_000
@@ -21,6 +32,10 @@ def thought(text: str) -> AnyEvent:
     )
 
 
+def stopped() -> AnyEvent:
+    return Stop("failed", "It is over.")
+
+
 async def write(store: Store, run_id: str, events: Sequence[AnyEvent]) -> None:
     """Write a run of these events, as a journal would."""
     epoch = await store.create(run_id)
@@ -29,9 +44,17 @@ async def write(store: Store, run_id: str, events: Sequence[AnyEvent]) -> None:
         await store.append(Append(run_id, epoch, tuple(lines[at : at + CHUNK])))
 
 
-def _lines(events: Iterable[AnyEvent], epoch: int) -> Iterable[Line]:
-    before = b""
-    for seq, event in enumerate(events, 1):
+async def go_on(store: Store, run_id: str, events: Sequence[AnyEvent]) -> None:
+    """Write these events behind those of a run that was written."""
+    last = (await store.read(run_id))[-1]
+    lines = (*_lines(events, last.epoch, last.seq + 1, last.hash),)
+    await store.append(Append(run_id, last.epoch, lines))
+
+
+def _lines(
+    events: Iterable[AnyEvent], epoch: int, first: int = 1, before: bytes = b""
+) -> Iterable[Line]:
+    for seq, event in enumerate(events, first):
         body, at = encode(event), BEGIN + seq
         before = hashlib.blake2b(
             before + b"%d %d %d " % (seq, at, epoch) + body, digest_size=16

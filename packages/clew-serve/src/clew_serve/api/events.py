@@ -5,6 +5,7 @@ gets what follows: nothing twice, and nothing is left out.
 """
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final, Literal
 
 import anyio
@@ -20,6 +21,8 @@ from clew.interfaces import RunInfo
 from clew.stores.listing import status_of
 from clew_serve.api.access_to_runs import info_of
 from clew_serve.endpoints import Inquiry
+from clew_serve.live.forms import ALL
+from clew_serve.live.viewer import Viewer
 from clew_serve.service import Service
 
 PING: Final = 15
@@ -44,14 +47,20 @@ class EventQuery(msgspec.Struct, forbid_unknown_fields=True):
 async def get(inquiry: Inquiry) -> Response:
     """The events of a run until it stops; 204, which ends a browser's trying, where none follow."""
     query: EventQuery = inquiry.query
-    after = inquiry.headers.get("last-event-id") or query.after or "0"
+    last = inquiry.headers.get("last-event-id")
+    after = last or query.after or "0"
     info = await info_of(inquiry)
     service = inquiry.service
-    stream = follow(info.run_id, after=after, store=service.store, owner=inquiry.user.owner)
+    stream = follow(info.run_id, after=after, store=service.store)
     if await _is_over(service, info, after):
         await stream.aclose()
         return Response(status_code=204)
-    return LiveEvents(service, _encoded(stream, query.show))
+    if query.show != "all":
+        return LiveEvents(service, _encoded(stream, query.show))
+    await stream.aclose()
+    begin = after if last or not after.isdecimal() else int(after)  # of an entry, or of a stream
+    viewer = Viewer(service.feeds, service.store, info.run_id, ALL, begin, info.entries)
+    return LiveEvents(service, _shared(viewer))
 
 
 async def _is_over(service: Service, info: RunInfo, after: str) -> bool:
@@ -69,6 +78,7 @@ class LiveEvents(Response):
     def __init__(self, service: Service, encoded: AsyncGenerator[bytes]) -> None:
         super().__init__()
         self._service = service
+        self._encoded = encoded
         self._events = EventSourceResponse(encoded, ping=PING, sep="\n", send_timeout=SEND)
 
     @override
@@ -76,7 +86,8 @@ class LiveEvents(Response):
         with self._service.counts.stream():
             async with anyio.create_task_group() as group:
                 group.start_soon(_end, self._service.leaving, group.cancel_scope)
-                await self._events(scope, receive, send)
+                async with aclosing(self._encoded):  # its feed need not wait for the collector
+                    await self._events(scope, receive, send)
                 group.cancel_scope.cancel()
 
 
@@ -85,8 +96,15 @@ async def _end(leaving: anyio.Event, scope: anyio.CancelScope) -> None:
     scope.cancel()
 
 
+async def _shared(viewer: Viewer) -> AsyncGenerator[bytes]:
+    yield RETRY
+    async with aclosing(viewer.events()) as events:
+        async for event in events:
+            yield event
+
+
 async def _encoded(
-    stream: Stream[object], show: Literal["answer", "result", "all"]
+    stream: Stream[object], show: Literal["answer", "result"]
 ) -> AsyncGenerator[bytes]:
     yield RETRY
     async for event in stream.sse(show):

@@ -1,17 +1,14 @@
 """The page of a run: its first entries, more of them on demand, and what is new as it happens."""
 
 import secrets
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final
 
-import anyio
 import msgspec
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from clew import ClewError, Entry, Image, Token, Withdrawn, follow
+from clew import Image
 from clew.interfaces import RunInfo, Started
 from clew.stores.listing import entries_after, status_of, summary
 from clew_serve.access.roles import may
@@ -19,17 +16,11 @@ from clew_serve.api.access_to_runs import info_of
 from clew_serve.api.events import OPEN, LiveEvents
 from clew_serve.endpoints import Endpoint, Inquiry, Position
 from clew_serve.errors import RefusedError
+from clew_serve.pages.live import HELD, SCREEN, live_pieces, thread_of
 from clew_serve.pages.rendering import fragment, html_response, page
 from clew_serve.pages.safe_html import short
-from clew_serve.pages.thread import PICTURES, Thread, attachments_of, effects_of, status_in
+from clew_serve.pages.thread import PICTURES, Thread, attachments_of
 
-SCREEN: Final = 60
-"""So many entries are on a page; the others come by the next ones."""
-
-LOOK: Final = 1.0
-"""Seconds between two looks at a run that waits for a person."""
-
-HELD: Final = "held"
 _RUN: Final = "/runs/{run:path}"
 _PICTURE_POLICY: Final = {"content-security-policy": "default-src 'none'; sandbox"}
 
@@ -90,10 +81,7 @@ async def live(inquiry: Inquiry) -> Response:
     after, step = _position(inquiry.headers.get("last-event-id", "")) or (query.after, query.step)
     after = min(after, info.entries)
     thread = _thread(inquiry, info, after, step)
-    status = status_of(info.last.body)
-    items = _items(inquiry, info.run_id, after, status, wait=query.wait)
-    stopped = status != OPEN and after == info.entries
-    return LiveEvents(inquiry.service, _pieces(items, thread, stopped=stopped))
+    return LiveEvents(inquiry.service, live_pieces(inquiry, info, after, thread, wait=query.wait))
 
 
 async def picture(inquiry: Inquiry) -> Response:
@@ -126,13 +114,6 @@ def title_of(info: RunInfo, started: Started | None) -> Markup:
     return short(started.labels.get("title") or started.words.strip().partition("\n")[0])
 
 
-def thread_of(info: RunInfo, after: int, step: int | None) -> Thread:
-    """A run as a thread that begins behind number `after`; `step` is the one there, if known."""
-    run = summary(info)
-    effects = {} if run is None else effects_of(run.started)
-    return Thread(info.run_id, effects, step if after else 0)
-
-
 def _thread(inquiry: Inquiry, info: RunInfo, after: int, step: int | None) -> Thread:
     """The same for the user who asks."""
     return replace(thread_of(info, after, step), forks=may_steer(inquiry))
@@ -144,56 +125,6 @@ def _position(last_id: str) -> tuple[int, int | None] | None:
     if not (seq.isascii() and seq.isdecimal()) or len(seq) > 15:
         return None
     return int(seq), int(step) if step.isascii() and step.isdecimal() and len(step) < 15 else None
-
-
-async def _items(
-    inquiry: Inquiry, run_id: str, after: int, status: str, *, wait: bool
-) -> AsyncGenerator[Any]:
-    """The items of a run's stream; with `wait` also those after each time that it is held."""
-    store, owner = inquiry.service.store, inquiry.user.owner
-    while True:
-        async with follow(run_id, after=after, store=store, owner=owner) as stream:
-            async for item in stream:
-                if isinstance(item, Entry):
-                    after, status = item.seq, status_in(item.event)
-                yield item
-        if not wait or status != HELD:
-            return
-        while (await info_of(inquiry)).entries <= after:  # noqa: ASYNC110 - others write it
-            await anyio.sleep(LOOK)
-
-
-async def _pieces(
-    items: AsyncGenerator[Any], thread: Thread, *, stopped: bool
-) -> AsyncGenerator[bytes]:
-    """The items of a stream as pieces of HTML; the last one is the event `end`.
-
-    What follows on the stop of a run that had `stopped` says that it is open again.
-    """
-    yield b": it goes on\n\n"
-    try:
-        async with aclosing(items):
-            async for item in items:
-                if isinstance(item, Entry):
-                    status = status_in(item.event) or (OPEN if stopped else "")
-                    stopped = status_in(item.event) != ""
-                    text = fragment("live.html", drawn=thread.drawn([item]), status=status)
-                    step = "" if thread.step is None else thread.step
-                    yield _event(text, f"{item.seq}-{step}")
-                elif isinstance(item, Token):
-                    yield _event(fragment("words.html", text=item.text, clear=False))
-                elif isinstance(item, Withdrawn):
-                    yield _event(fragment("words.html", text="", clear=True))
-    except ClewError as error:
-        yield _event(fragment("failure.html", text=str(error)))
-    yield b"event: end\ndata: end\n\n"
-
-
-def _event(text: str, number: str = "") -> bytes:
-    """A server-sent event; its data are the lines of a text."""
-    head = f"id: {number}\n" if number else ""
-    lines = "".join(f"data: {line}\n" for line in text.replace("\r", "").split("\n"))
-    return f"{head}{lines}\n".encode()
 
 
 RUN_PAGES: Final = (

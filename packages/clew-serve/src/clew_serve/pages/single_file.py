@@ -15,8 +15,9 @@ from clew.stores import Owns
 from clew.stores.listing import entries_after, runs_with, status_of, summary
 from clew.stores.refusals import unknown_run
 from clew_serve.pages.assets import STYLE
+from clew_serve.pages.live import SCREEN, thread_of
 from clew_serve.pages.rendering import entire_fragment
-from clew_serve.pages.run import SCREEN, thread_of, title_of
+from clew_serve.pages.run import title_of
 
 _STYLE_HASH: Final = b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 _POLICY: Final = (

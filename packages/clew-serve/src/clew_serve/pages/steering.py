@@ -18,8 +18,8 @@ from clew_serve.api import runs, steering
 from clew_serve.api.access_to_runs import info_of, record_of
 from clew_serve.endpoints import Endpoint, Inquiry
 from clew_serve.errors import RefusedError
+from clew_serve.pages.live import SCREEN
 from clew_serve.pages.rendering import page
-from clew_serve.pages.run import SCREEN
 from clew_serve.pages.safe_html import editable, is_plain, path
 
 _RUN: Final = "/runs/{run:path}"

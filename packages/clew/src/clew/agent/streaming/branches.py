@@ -26,7 +26,7 @@ _RUNS: Final = 10_000
 """So many runs of a vote are followed at most."""
 _TOO_FAR: Final = 10**15
 """No run has so many entries."""
-PAGE: Final = 200
+PAGE: Final = 32
 """So many entries are read at once, if the store can read less than all of them."""
 
 Add: TypeAlias = Callable[[Entry | Nested], object]
