@@ -45,7 +45,7 @@ class Letters:
         return send
 
 
-def agent(script: Sequence[Line], tools: Sequence[Tool] = (), **more: Any) -> Agent[Any]:
+def agent(script: Sequence[Line], tools: Sequence[Any] = (), **more: Any) -> Agent[Any]:
     """An agent that plays a script, whatever it is asked."""
     guards = [*more.pop("guards", ()), Provenance("off")]
     model = ScriptedModel(script, tools=tools)

@@ -59,8 +59,10 @@ async def test_a_new_entry_is_read_once_however_many_watch() -> None:
     kept = MemoryStore()
     store: Any = Counting(kept)
     await write(kept, "live", [started()])
+    read, seen = 0, list[list[Event]]()
     async with site(store=store, work=False) as here, anyio.create_task_group() as group:
         watching = Watching(here.by(ROOT), "live")
+        seen = watching.seen
         for _ in range(VIEWERS):
             group.start_soon(watching.look_on)
         await watching.until(1, VIEWERS)
@@ -70,7 +72,7 @@ async def test_a_new_entry_is_read_once_however_many_watch() -> None:
         await go_on(kept, "live", [*(thought(str(it)) for it in range(ENTRIES)), stopped()])
         await watching.until(ENTRIES + 3, VIEWERS)
         read = store.asked["lines"] - before
-    assert all(numbers(mine) == [*range(1, ENTRIES + 4)] for mine in watching.seen)
+    assert all(numbers(mine) == [*range(1, ENTRIES + 4)] for mine in seen)
     assert read < 2 * ENTRIES  # the looks that nothing follows on read the last line
 
 
@@ -88,6 +90,7 @@ async def fill(store: Store, run: str, watching: Watching) -> int:
 async def test_who_reads_nothing_holds_up_nobody_and_gets_all_of_it_later() -> None:
     store = MemoryStore()
     await write(store, "live", [started()])
+    last, text = 0, list[str]()
     async with site(store=store, work=False) as here, anyio.create_task_group() as group:
         watching = Watching(here.by(ROOT), "live")
         url = f"{here.url}/api/runs/live/events"
@@ -114,9 +117,9 @@ async def test_readers_of_a_run_with_runs_below_miss_none_and_get_none_twice() -
     ask = delegate(below, name="ask", description="Ask.")
     asking = agent([act("ask", task="1"), act("look", number=9), act("ask", task="2"),
                     finish("Done.")], [ask, look])  # fmt: skip
+    seen: list[list[Event]] = [[] for _ in range(4)]
     async with site(agents={"asking": asking}) as here:
         run = await here.by(ADA).begin("asking")
-        seen: list[list[Event]] = [[] for _ in range(4)]
 
         async def look_on(mine: list[Event], at_once: int) -> None:
             """Look on over connections that break after so many events."""
@@ -164,9 +167,9 @@ async def test_no_page_says_what_the_address_of_another_one_claimed() -> None:
     """The step in the address of a page is its reader's word; those who share it see the record."""
     store = MemoryStore()
     await write(store, "live", [started(), thought("one"), thought("two")])
+    seen: list[list[tuple[str, str]]] = [[], []]
+    ready = anyio.Semaphore(0)
     async with site(store=store, work=False) as here, anyio.create_task_group() as group:
-        seen: list[list[tuple[str, str]]] = [[], []]
-        ready = anyio.Semaphore(0)
 
         async def look_on(mine: list[tuple[str, str]], step: int) -> None:
             async for piece in pieces(here.by(ROOT), f"/runs/live/live?after=3&step={step}"):
