@@ -124,6 +124,8 @@ with sync.stream(agent, "What can I cook?", store=MemoryStore()) as items:
     for item in items:
         if isinstance(item, Partial):
             assert_type(item.value, Recipe | None)
+            if isinstance(item.json, dict) and "title" in item.json:
+                assert isinstance(item.json["title"], str)
             if item.value is not None:
                 titles.append(item.value.title)
         elif isinstance(item, PartialCall):
@@ -139,6 +141,16 @@ def told(result: Result[int]) -> int | str:
     assert_type(result, Answered[int])
     return result.answer
 
+def told_otherwise(result: Result[int]) -> int | str:
+    if result.ok is True:
+        return result.answer
+    return result.why
+
+def told_by_class(result: Result[int]) -> int | str:
+    if isinstance(result, Answered):
+        return result.answer
+    return result.why
+
 def also_told(result: Result[int]) -> int | str:
     if result.status != "answered":
         return result.why
@@ -147,7 +159,7 @@ def also_told(result: Result[int]) -> int | str:
 
 agent = Agent(ScriptedModel([finish(42)] * 2), answer=int)
 result = run_sync(agent, "How many?", store=MemoryStore())
-assert (told(result), also_told(result)) == (42, 42)
+assert {told(result), told_otherwise(result), told_by_class(result), also_told(result)} == {42}
 """,
     "match": """
 def told(result: Result[int]) -> str:
@@ -197,6 +209,9 @@ a.replace(answer=int, tries="2")  # BAD
 assert_type(a.replace(answer=int, tries=2, limits=Limits(steps=1)), Agent[int])
 result = run_sync(Agent(model, answer=Reply), "Who?")
 print(result.answer.text)  # BAD
+print(result.audit.ok)  # BAD
+either = Agent(model, answer=Reply, fallback="text")  # an agent whose answers are of both types
+print(run_sync(either, "Who?").unwrap().text)  # BAD
 if isinstance(result, Bound):
     print(result.answer.text)  # BAD
 with sync.stream(Agent(model, answer=Reply), "Who?") as items:
@@ -204,6 +219,7 @@ with sync.stream(Agent(model, answer=Reply), "Who?") as items:
         if isinstance(item, Partial):
             print(item.value.text)  # BAD
             print(item.value.title if item.value else "")  # BAD
+            print(item.json["text"])  # BAD
         if isinstance(item, PartialCall):
             print(item.args.title)  # BAD
         if isinstance(item, Nested) and isinstance(item.item, Partial):

@@ -6,7 +6,7 @@ import pytest
 
 from clew import Agent, ConfigError, MemoryStore, Result, Trajectory, delegate, read, run
 from clew.core.contents import Evidence, Observation
-from clew.evidence import Grounded
+from clew.evidence import Audit, Grounded
 from clew.testing.models import ScriptedModel, act, finish, say
 from clew.tools import tool
 
@@ -68,6 +68,7 @@ async def test_what_an_answer_cites_stands_numbered_at_its_end(answer: str, text
 
 async def test_they_are_audited_as_they_were_written() -> None:
     result, _ = await answered("There is a passage [doc_7].", checks=[Grounded()])
+    assert isinstance(result.audit, Audit)
     assert [one.doc_id for one in result.audit.references] == ["doc_7"]
     assert "<th>[doc_7]</th><td>ada.md: passage 0</td>" in result._repr_html_()
     assert result.with_references().startswith("There is a passage [1].")

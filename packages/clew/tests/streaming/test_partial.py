@@ -154,9 +154,10 @@ def check_life(items: list[Any]) -> None:
     )
     assert len(told) > 3
     for each in told:
+        assert isinstance(each.json, dict)
         assert each.json.get("kind", "city") == "city"  # what is one of two words comes whole
         assert each.valid == isinstance(each.value, Life)
-        assert LIFE["title"].startswith(each.json.get("title", ""))
+        assert LIFE["title"].startswith(str(each.json.get("title", "")))
     assert any(each.valid for each in told[:-1])  # a text has a default: it fits without
     spoken = words(items)
     assert spoken["answer.title"] == "Vienna"

@@ -85,7 +85,7 @@ def _note(trajectory: Trajectory, *, answered: bool) -> str:
     return "\n".join(filter(None, (note, warning)))
 
 
-def _audited(agent: Agent[Any], trajectory: Trajectory, answer: Json) -> Any:
+def _audited(agent: Agent[Any], trajectory: Trajectory, answer: Json) -> object:
     """What the agent's first check that audits says of the answer."""
     checks: Sequence[object] = agent.checks
     for check in checks:

@@ -39,8 +39,8 @@ class BaseResult:
     clew's where the model's server probably cut a prompt off.
 
     `evidence` is everything an answer may cite; `cited` is what this one cites, in its order, and
-    `references` the same as lines of a list (`with_references`). `audit` is the verdict of the
-    first check that audits: a `clew.evidence.Audit` with `clew.evidence.Grounded`. `links` are
+    `references` the same as lines of a list (`with_references`). `audit` is what the first check
+    that audits found: a `clew.evidence.Audit` with `clew.evidence.Grounded`, None without any. `links` are
     links and images of the answer that no person gave, and where they were read.
 
     `raw_answer` is the answer as recorded, of whatever status. `safe_answer`, which `str()` gives
@@ -68,7 +68,7 @@ class BaseResult:
     cited: tuple[Evidence, ...] = ()
     references: tuple[Reference, ...] = ()
     fallback: bool = False
-    audit: Any = None
+    audit: object = None
     pending_approvals: tuple[PendingApproval, ...] = ()
     unknown: tuple[UnknownCall, ...] = ()
     work: WorkDone = field(default_factory=WorkDone)
@@ -166,7 +166,10 @@ class _NotAnswered(BaseResult):
 
     @property
     def ok(self) -> Literal[False]:
-        """False: not answered, but at a limit, held, declined, refused, failed or interrupted."""
+        """False: not answered, but at a limit, held, declined, refused, failed or interrupted.
+
+        mypy and pyright both know what is left by `result.ok is False`, `isinstance` or `match`.
+        """
         return False
 
     def unwrap(self) -> NoReturn:

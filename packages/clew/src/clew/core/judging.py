@@ -43,6 +43,6 @@ Check: TypeAlias = Callable[[A_contra, Trajectory], Answering[str | None]]
 class Audits(Protocol, metaclass=Structural):
     """A check that can also report its findings in detail, for `Result.audit`."""
 
-    def audit(self, answer: Any, trajectory: Trajectory) -> Any:
+    def audit(self, answer: Any, trajectory: Trajectory) -> object:
         """The findings on an answer, such as a `clew.evidence.Audit`."""
         ...

@@ -8,6 +8,8 @@ from clew.support import json_values
 
 Json: TypeAlias = json_values.Json
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
+JsonValue: TypeAlias = json_values.JsonValue
+"""The same, which type checkers do not take for anything that is asked of it."""
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=False):

@@ -6,7 +6,7 @@ from typing import Generic, Literal, TypeAlias
 from typing_extensions import TypeVar
 
 from clew.core.entries import Entry
-from clew.core.values import Json
+from clew.core.values import Json, JsonValue
 
 T_co = TypeVar("T_co", covariant=True, default=Json)
 
@@ -88,7 +88,7 @@ class Partial(_Item, Generic[T_co]):
     not valid. `index` is the number of the call in its reply; 0 for an answer that is its text.
     """
 
-    json: Json
+    json: JsonValue
     value: T_co | None = None
     valid: bool = False
     state: ValueState = "open"
