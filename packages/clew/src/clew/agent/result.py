@@ -1,7 +1,7 @@
 """What a run came to: a union to match, with one class for every way out."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, NoReturn, TypeAlias
+from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
 import msgspec
 
@@ -40,8 +40,8 @@ class BaseResult:
 
     `evidence` is everything an answer may cite; `cited` is what this one cites, in its order, and
     `references` the same as lines of a list (`with_references`). `audit` is what the first check
-    that audits found: a `clew.evidence.Audit` with `clew.evidence.Grounded`, None without any. `links` are
-    links and images of the answer that no person gave, and where they were read.
+    that audits found: a `clew.evidence.Audit` with `clew.evidence.Grounded`, None without any.
+    `links` are links and images of the answer that no person gave, and where they were read.
 
     `raw_answer` is the answer as recorded, of whatever status. `safe_answer`, which `str()` gives
     too, is for whoever renders it: after a run has read text from outside, an address that

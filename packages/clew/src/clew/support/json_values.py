@@ -11,7 +11,7 @@ from clew.support.pydantic_classes import adapter_of
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys."""
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """The same, which type checkers do not take for anything that is asked of it."""
 
 DEEPEST: Final = 256
