@@ -268,3 +268,24 @@ async def test_no_payload_in_a_run_beside_another_is_more_than_text() -> None:
         text = await side_by_side(payload)
         assert [*outline(parsed(text))] == like, payload
         assert invisible(text) == [], payload
+
+
+async def tables(text: str) -> list[str]:
+    """What a notebook shows of an agent, a result, a run and its steps, with a text in each."""
+    store = MemoryStore()
+    script = [act("echo", thought=f"Well: {text}", text=text), finish(f"So: {text}")]
+    named = agent(script, [echo], prompt=text)
+    result = await run_here(named, f"{text}?", store=store)
+    record = await read(result.run_id, store=store)
+    return [it._repr_html_() for it in (named, result, record, *record.steps)]
+
+
+@pytest.mark.slow
+async def test_no_payload_in_a_notebook_is_more_than_text() -> None:
+    like = [[*outline(parsed(text))] for text in await tables(HARMLESS)]
+    for payload in payloads():
+        texts = await tables(payload)
+        tried = [*map(parsed, texts)]
+        assert [[*outline(page)] for page in tried] == like, payload[:100]
+        assert [page.addresses for page in tried] == [[]] * len(tried)
+        assert [it for text in texts for it in invisible(text)] == [], payload[:100]

@@ -20,7 +20,6 @@ from clew.cli.render import (
     shorten,
     written,
 )
-from clew.cli.safe_text import inert
 from clew.core.actions import Action, Done, PlannedCall
 from clew.core.contents import Evidence, Observation, RawCall, Reply, Usage, text_parts
 from clew.core.events import (
@@ -46,6 +45,7 @@ from clew.core.trajectory import Call, Trajectory
 from clew.core.values import encode
 from clew.core.verdicts import Verdict
 from clew.retention.traces import read_trace, trace
+from clew.support.printable import inert
 from clew.testing.models import ScriptedModel, say
 
 CALC = ToolSetting("1", "pure", "abc")

@@ -9,9 +9,10 @@ import pytest
 
 from clew.cli import safe_text
 from clew.cli.errors import explain
-from clew.cli.safe_text import printable, say
+from clew.cli.safe_text import say
 from clew.cli.screen import console
 from clew.support.errors import ConfigError, ModelError, StoreError
+from clew.support.printable import printable
 from tests.cli.shell import clew
 
 SOURCE = Path(safe_text.__file__).parents[1]

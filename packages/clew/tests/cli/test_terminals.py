@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.cli.safe_stream import SafeStream
-from clew.cli.safe_text import json_text, printable
+from clew.cli.safe_text import json_text
+from clew.support.printable import printable
 from clew_testing.servers.openai_server import Fail, OpenAIServer, Say
 from tests.cli.shell import clew, own_tools
 from tests.cli.terminal import terminal

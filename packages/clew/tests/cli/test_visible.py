@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import json_text
+from clew.support.printable import inert
 from clew_testing.servers.openai_server import OpenAIServer, Say
 from tests.cli.shell import clew, own_tools
 

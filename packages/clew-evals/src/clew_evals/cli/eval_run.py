@@ -25,10 +25,11 @@ from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
 from clew.cli.options import DEBUG, JSON, trial_options
 from clew.cli.progress import of_many
 from clew.cli.run_here import unless_interrupted
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.cli.store_option import command
 from clew.interfaces import Json
+from clew.support.printable import inert
 from clew_evals import (
     GOLD,
     SHIPPED,

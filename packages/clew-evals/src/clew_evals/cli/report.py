@@ -10,10 +10,11 @@ from rich.text import Text
 
 from clew import ConfigError, StoreError, read
 from clew.cli.render import pieces
-from clew.cli.safe_text import inert, json_text
+from clew.cli.safe_text import json_text
 from clew.cli.screen import console
 from clew.cli.store_option import command
 from clew.stores import store_at
+from clew.support.printable import inert
 from clew.support.private_files import make_folder, write_text
 from clew_evals import (
     Cluster,

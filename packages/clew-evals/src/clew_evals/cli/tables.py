@@ -6,7 +6,7 @@ from typing import Final
 from rich.table import Table as Grid
 from rich.text import Text
 
-from clew.cli.safe_text import inert
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew_evals import Column, Table
 

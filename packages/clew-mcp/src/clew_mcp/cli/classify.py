@@ -5,9 +5,10 @@ import click
 from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.guards import Labels
 from clew.interfaces import Effect
+from clew.support.printable import inert
 from clew_mcp.classify import classify as classify_in_file
 from clew_mcp.cli.mcp_servers import named_servers
 

@@ -5,10 +5,11 @@ import click
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.cli.tools import described, heading
 from clew.interfaces import Json
+from clew.support.printable import inert
 from clew_mcp import McpServer, PinFile, left_out, mcp_tools_sync
 from clew_mcp.cli.mcp_servers import ANY, named_servers, select_servers
 

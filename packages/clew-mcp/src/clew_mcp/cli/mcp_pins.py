@@ -11,9 +11,10 @@ from clew import ConfigError
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew_mcp import McpServer, PinFile, ServerPins, ask_server, changes
 from clew_mcp.cli.mcp_servers import ANY, ONE, PINS, named_servers, select_servers

@@ -10,7 +10,8 @@ from clew import __version__
 from clew.cli.env_file import read_env
 from clew.cli.errors import Shell
 from clew.cli.groups import CommandEntry, CommandLine
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
+from clew.support.printable import inert
 
 __all__ = ["main"]
 

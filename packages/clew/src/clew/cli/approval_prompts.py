@@ -15,10 +15,11 @@ from clew import ConfigError, PendingApproval, rule, settle
 from clew.agent.approvals import arguments_of_text, value_of_text
 from clew.cli.options import readable
 from clew.cli.render import TextBlock, origins, written
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, store_location
 from clew.interfaces import Action, Json, Ruling, Settled, encode
+from clew.support.printable import inert
 from clew.toolbox import ASK_PERSON
 
 CHOICES: Final = "[y]es, [n]o, [e]dit the arguments, or nothing to decide later"

@@ -14,11 +14,12 @@ from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, ONLY_LABEL, ONLY_OWNER, STORE
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import command, existing, redacted_location
 from clew.interfaces import Store
 from clew.stores.listing import runs_with
+from clew.support.printable import inert
 
 
 @click.command("approvals")

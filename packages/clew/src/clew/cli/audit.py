@@ -7,10 +7,10 @@ import msgspec
 from clew import ConfigError, Trajectory
 from clew.cli.outcome import status
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert
 from clew.cli.screen import console, put
 from clew.evidence import Audit, Audited, CheckedFact, audit
 from clew.interfaces import FINISH, Json
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 
 STYLES: Final = {"supported": "green", "unsupported": "red", "uncited": "yellow"}

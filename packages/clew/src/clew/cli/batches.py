@@ -11,7 +11,8 @@ import msgspec
 from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
+from clew.support.printable import inert
 
 try:
     from clew.models.batches import Batched, BatchInfo, forget_batch, open_batches

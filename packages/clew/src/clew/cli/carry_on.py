@@ -6,8 +6,9 @@ from clew.cli.continue_hint import continue_hint, is_described
 from clew.cli.errors import ANSWERED
 from clew.cli.leave_ruling import LeftRuling, waiting_calls
 from clew.cli.resume import resume
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.cli.store_option import command
+from clew.support.printable import inert
 from clew.workers import queue_of
 
 

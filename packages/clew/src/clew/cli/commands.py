@@ -13,11 +13,12 @@ import anyio
 
 from clew.cli import options
 from clew.cli.errors import ANSWERED, INTERRUPTED
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.cli.store_option import existing, shared_location
 from clew.cli.worker import store_of
 from clew.cli.worker_signals import finish_on_signals
 from clew.interfaces import Store
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew.workers import OnWorkerEvent, WorkerEvent
 

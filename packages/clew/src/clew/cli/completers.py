@@ -16,12 +16,12 @@ from click.shell_completion import CompletionItem
 from clew import ClewError
 from clew.agent_files import tool_names
 from clew.cli.env_file import read_env
-from clew.cli.safe_text import inert
 from clew.cli.store_option import existing
 from clew.codecs import names as format_names
 from clew.models import OFFLINE, available
 from clew.models.catalog import priced_models
 from clew.stores.listing import summary
+from clew.support.printable import inert
 from clew.support.run_ids import LAST, wrong_id
 from clew.support.short_text import one_line
 from clew.support.wings import MODELS, names

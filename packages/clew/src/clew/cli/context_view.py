@@ -6,9 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from clew.cli.render import left_out
-from clew.cli.safe_text import inert
 from clew.context import ContextRow
 from clew.interfaces import Compacted, Json, Rewound
+from clew.support.printable import inert
 
 WIDTH: Final = 40
 

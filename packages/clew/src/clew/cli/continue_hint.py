@@ -2,8 +2,8 @@
 
 from clew import ConfigError, Trajectory
 from clew.agent_files import spec_of
-from clew.cli.safe_text import inert
 from clew.cli.store_option import command
+from clew.support.printable import inert
 from clew.workers import queue_of
 
 

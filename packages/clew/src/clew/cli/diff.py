@@ -13,10 +13,11 @@ from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.outcome import status, usage
 from clew.cli.render import TextBlock, dollars, readable, shorten
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import existing, find_run
 from clew.interfaces import Json
+from clew.support.printable import inert
 
 ROWS: Final = ("status", "model", "codec", "steps", "calls", "tokens", "cost", "seconds")
 

@@ -22,12 +22,13 @@ from clew.cli.env_file import NUMBERS
 from clew.cli.errors import ANSWERED, FAILED, EnvFile, Shell
 from clew.cli.finding import Finding
 from clew.cli.options import DEBUG, JSON, STORE
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.cli.store_option import exists, redacted_location, store_location
 from clew.models import ProviderInfo, available, default_model
 from clew.stores import is_address, store_at, store_file
 from clew.support.extras import install, installed
+from clew.support.printable import inert
 from clew.support.proxies import environment_proxies
 from clew.support.street import PACKAGES
 

@@ -13,9 +13,10 @@ from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.groups import import_extra
 from clew.cli.options import DEBUG, STORE, named
 from clew.cli.progress import count, progress, size
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.cli.store_option import existing, find_run
 from clew.retention import Exported, export_runs
+from clew.support.printable import inert
 
 
 @click.command()

@@ -11,10 +11,11 @@ from clew.cli.errors import ANSWERED, INTERRUPTED
 from clew.cli.options import DEBUG, JSON, RUN, STORE
 from clew.cli.render import TextBlock, render_event
 from clew.cli.run_here import unless_interrupted
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import RunScreen, console, watching
 from clew.cli.store_option import existing, find_run
 from clew.interfaces import Stop, Store
+from clew.support.printable import inert
 
 
 @click.command("follow")

@@ -6,9 +6,10 @@ from dataclasses import replace
 from clew import ConfigError, Trajectory, read
 from clew.agent_files import family, is_foreign, outside_parts, spec_of, trust
 from clew.cli.render import TextBlock, pieces
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.guards import safe_links
 from clew.interfaces import Store
+from clew.support.printable import inert
 
 BY_PERSONS = frozenset({"Question", "You", "Agent"})
 """Pieces that are shown as they are."""

@@ -12,10 +12,11 @@ from typing_extensions import override
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress, size
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.store_option import existing
 from clew.retention import STATUSES, GcReport, RunState
 from clew.retention import gc as sweep
+from clew.support.printable import inert
 
 SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 BYTES: Final = {

@@ -10,9 +10,10 @@ import click
 
 from clew.cli.errors import ANSWERED
 from clew.cli.progress import size
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.cli.store_option import existing, find_run
 from clew.interfaces import Store
+from clew.support.printable import inert
 from clew.support.private_files import new_file
 from clew.support.wings import EXPORTS, require
 

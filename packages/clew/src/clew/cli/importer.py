@@ -10,9 +10,10 @@ import msgspec
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.retention import Imported, import_runs
 from clew.stores import store_at
+from clew.support.printable import inert
 
 FOREIGN = (
     "clew: what was imported counts as somebody else's: what these records name and are about to "

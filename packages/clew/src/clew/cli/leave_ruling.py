@@ -26,9 +26,10 @@ from clew.agent.approvals import (
 )
 from clew.agent_files import ForeignRunError
 from clew.cli.approval_prompts import confirm, post_ruling, typed_value
-from clew.cli.safe_text import inert, say
+from clew.cli.safe_text import say
 from clew.cli.store_option import MAX_LISTED, existing, find_run
 from clew.interfaces import Json, Ruling, Store
+from clew.support.printable import inert
 from clew.support.run_ids import LAST
 from clew.toolbox import ASK_PERSON, answered
 

@@ -7,7 +7,7 @@ from typing import Final
 from clew import Trajectory
 from clew.cli.outcome import status
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 
 FENCED: Final = frozenset({"Action", "Observation", "Detail", "Attempt", "Done"})

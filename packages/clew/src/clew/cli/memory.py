@@ -10,9 +10,10 @@ import msgspec
 from clew import ConfigError
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, named
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.interfaces import Note, Store, encode
 from clew.memory import Memory, MemorySource, SqliteMemory, memory_path, note_of, open_memory
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 
 PERSON: Final = MemorySource(by="person")

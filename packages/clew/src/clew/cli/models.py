@@ -16,12 +16,13 @@ from clew import ClewError, ConfigError
 from clew.cli.completers import providers
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.models import OFFLINE, Downloads, Price, ProviderInfo, aliases, available, price
 from clew.models.catalog import priced_models, served
 from clew.support.extras import install
 from clew.support.nearest_name import near_names
+from clew.support.printable import inert
 from clew.support.wings import MODELS, find, require
 
 LOCAL: Final = "local"

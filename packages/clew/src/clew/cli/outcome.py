@@ -19,12 +19,13 @@ from clew.cli.continue_hint import continue_hint
 from clew.cli.errors import ANSWERED, CONTRADICTED, EXITS, FAILED, reader_left
 from clew.cli.options import DEBUG, JSON, QUIET
 from clew.cli.render import WIDE, TextBlock, dollars, settings_in_force, unknown
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import RunScreen, console, put, watching
 from clew.cli.store_option import command
 from clew.guards import safe_links
 from clew.interfaces import Json, Landing
 from clew.support.json_values import text_or_json
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 
 RAISED: Final = frozenset({"steps", "tokens", "cost", "seconds"})

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
-from clew.cli.safe_text import inert, say_over
+from clew.cli.safe_text import say_over
+from clew.support.printable import inert
 
 LOG: Final = logging.getLogger("clew")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from clew import RenderedPrompt
-from clew.cli.safe_text import inert
 from clew.interfaces import Json, Part, ToolSpec, encode
+from clew.support.printable import inert
 
 
 def prompt_text(sent: RenderedPrompt) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from clew import Observation, Trajectory, Usage
-from clew.cli.safe_text import inert
 from clew.guards import Gathered, Origin, Planned, describe_origin
 from clew.interfaces import (
     FINISH,
@@ -37,6 +36,7 @@ from clew.interfaces import (
     encode,
 )
 from clew.support.json_values import text_or_json
+from clew.support.printable import inert
 from clew.support.short_text import cut, one_line
 
 LINES: Final = 12

@@ -17,10 +17,10 @@ from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble
 from clew.cli.log_dir import logged
 from clew.cli.outcome import ShownResult
-from clew.cli.safe_text import inert
 from clew.cli.screen import RunScreen
 from clew.cli.store_option import command
 from clew.stores import FencedError, StoreUnreachableError, store_at
+from clew.support.printable import inert
 from clew.toolbox.docs import IndexReport, Library
 
 T = TypeVar("T")

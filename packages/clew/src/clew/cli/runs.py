@@ -12,13 +12,14 @@ from clew import StoreError
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, ONLY_LABEL, ONLY_OWNER, SESSION, STORE
 from clew.cli.run_here import unless_interrupted
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.cli.watch import watch
 from clew.conversations import session_of, session_run
 from clew.interfaces import Forked, Json, RunInfo, Store, decode
 from clew.retention import verify
 from clew.stores.listing import runs_with, summary
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew.workers import is_set_aside
 

@@ -6,7 +6,7 @@ Commands write by `say` or a console. What goes past these, in this process, com
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
-from clew.cli.safe_text import printable
+from clew.support.printable import printable
 
 
 class SafeStream:

@@ -16,10 +16,10 @@ from clew import Agent, Entry, Observation, Retrying, Stream, Token, Trajectory,
 from clew.agent_files import Spec
 from clew.cli.errors import debugging, env_file
 from clew.cli.render import TextBlock, render_event
-from clew.cli.safe_text import inert, printable
 from clew.guards import safe_links
 from clew.interfaces import AnyEvent, Attempt, Judged, Stop, Thought
 from clew.models import provider_of
+from clew.support.printable import inert, printable
 from clew.support.short_text import one_line
 from clew.toolbox.docs import IndexReport
 

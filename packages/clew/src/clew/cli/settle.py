@@ -13,9 +13,9 @@ from clew.cli.approval_prompts import person, typed_value
 from clew.cli.carry_on import carry_on
 from clew.cli.leave_ruling import LeftRuling
 from clew.cli.options import DEBUG, STORE
-from clew.cli.safe_text import inert
 from clew.cli.store_option import existing, find_run, store_location
 from clew.interfaces import Json
+from clew.support.printable import inert
 
 
 @click.command()

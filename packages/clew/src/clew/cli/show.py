@@ -22,13 +22,14 @@ from clew.cli.options import DEBUG, RUN, STORE, named
 from clew.cli.outcome import fork_of, status, usage
 from clew.cli.prompt_view import prompt_document, prompt_text
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.cli.store_option import existing, find_run
 from clew.cli.votes import refuse_vote
 from clew.context import context_history
 from clew.evidence import THRESHOLD
 from clew.retention import trace
+from clew.support.printable import inert
 from clew.workers import queue_of
 
 

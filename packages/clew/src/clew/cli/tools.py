@@ -12,9 +12,10 @@ from clew.cli.agents import options
 from clew.cli.errors import ANSWERED
 from clew.cli.options import AGENT, DEBUG, JSON, MCP
 from clew.cli.render import TextBlock
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console, put
 from clew.interfaces import Json, ToolSpec
+from clew.support.printable import inert
 from clew.support.wings import TOOLS, find
 from clew.toolbox.docs import Library
 

@@ -14,12 +14,13 @@ from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.store_option import existing, find_run
 from clew.interfaces import Store
 from clew.retention import Remark, Verification, run_ids
 from clew.retention import verify as check
 from clew.stores import StoreDamagedError
+from clew.support.printable import inert
 
 _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 """A hash of a record's chain, as `clew records verify` tells it."""

@@ -14,11 +14,11 @@ from clew.cli.memory import notes_for
 from clew.cli.outcome import ShownResult
 from clew.cli.render import TextBlock, render_event
 from clew.cli.run_here import read_all, run_to_end
-from clew.cli.safe_text import inert
 from clew.cli.screen import RunScreen
 from clew.cli.store_option import command
 from clew.interfaces import FINISH, Json, Store, Text, Thought
 from clew.support import wings
+from clew.support.printable import inert
 
 NO_LOG: Final = "a log folder is for one run; each run of a vote can be shown (clew show --jsonl)"
 

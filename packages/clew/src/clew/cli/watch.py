@@ -11,9 +11,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.interfaces import Store
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew.workers import Monitor, RunStatus
 

@@ -12,11 +12,12 @@ from rich.text import Text
 from clew import read
 from clew.cli.errors import ANSWERED
 from clew.cli.options import DEBUG, JSON, RUN, STORE
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.cli.store_option import existing, find_run
 from clew.guards import Explanation, explain
 from clew.interfaces import encode
+from clew.support.printable import inert
 
 _ENDS: Final = {
     "": "no guard objected",

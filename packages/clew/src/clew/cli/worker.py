@@ -14,10 +14,11 @@ from clew.cli.errors import ANSWERED, FAILED, INTERRUPTED
 from clew.cli.groups import import_extra
 from clew.cli.options import AT_ONCE, DEBUG, JSON, QUEUE, STORE, TRUST_ORIGIN
 from clew.cli.progress import of_many
-from clew.cli.safe_text import inert, json_text, say
+from clew.cli.safe_text import json_text, say
 from clew.cli.store_option import shared_location
 from clew.cli.worker_signals import finish_on_signals
 from clew.operations import Operations, operate
+from clew.support.printable import inert
 from clew.support.short_text import one_line
 from clew.support.street import names_of
 from clew.support.wings import WORKERS, names

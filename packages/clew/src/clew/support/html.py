@@ -1,8 +1,9 @@
-"""A table for a notebook, in which all text is text: whoever wrote it, none of it is markup."""
+"""A table for a notebook: text in it is no markup, whoever wrote it, and what it hides shows."""
 
 from collections.abc import Iterable
 from typing import Final
 
+from clew.support.printable import inert
 from clew.support.short_text import cut
 
 _MARKUP: Final = str.maketrans(
@@ -19,4 +20,4 @@ def html_table(rows: Iterable[tuple[object, object]]) -> str:
 
 
 def _text(value: object) -> str:
-    return cut(str(value), _CHARS).translate(_MARKUP)
+    return inert(cut(str(value), _CHARS)).translate(_MARKUP)
