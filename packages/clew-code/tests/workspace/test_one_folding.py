@@ -57,7 +57,7 @@ async def test_files(tmp_path: Path, text: str, query: str) -> None:
     (tmp_path / "a.txt").write_text(text, "utf-8")
     seen = await one(tmp_path, act("grep", pattern=query, ignore_case=True))
     assert text.lower()[:2] in seen.text.lower()
-    assert seen.text.startswith("1 line matches in 1 of 1 files")
+    assert seen.text.startswith("1 line matches in 1 of 1 file")
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,8 @@ def _wrong_scorer(name: str, folder: str) -> str:
     try:
         inspect.signature(function).bind(None)
     except TypeError as error:
-        return f"{name} is given one record, and that does not fit: {error}"
+        why = "it takes none" if not inspect.signature(function).parameters else str(error)
+        return f"{name} is given one record, and that does not fit: {why}"
     return ""
 
 

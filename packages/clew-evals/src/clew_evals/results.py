@@ -330,4 +330,6 @@ def _configurations(
 def _documents(was: Sequence[Documents], now: Sequence[Documents]) -> Iterator[str]:
     for old in was:
         if old not in now:
-            yield f"its documents ({old.folder}) were {old.files} files, {old.passages} passages"
+            files = "1 file" if old.files == 1 else f"{old.files} files"
+            passages = "1 passage" if old.passages == 1 else f"{old.passages} passages"
+            yield f"its documents ({old.folder}) were {files}, {passages}"

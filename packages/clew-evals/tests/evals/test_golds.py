@@ -313,7 +313,10 @@ async def test_a_scorer_of_ones_own_scores_the_record(tmp_path: Path) -> None:
     [
         ("def own(so_far):\n    return 1", "own is not an async function: write it with async def"),
         ("async def own(one, two):\n    return 1", "missing a required argument: 'two'"),
-        ("async def own():\n    return 1", "too many positional arguments"),
+        (
+            "async def own():\n    return 1",
+            "given one record, and that does not fit: it takes none",
+        ),
         ("class A:\n    async def __call__(self, so_far):\n        return 1\nown = A()", ""),
     ],
 )

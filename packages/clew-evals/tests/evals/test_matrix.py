@@ -450,7 +450,7 @@ def test_other_documents_are_another_evaluation(tmp_path: Path) -> None:
     text = HEAD + '[agent]\ndocs = "notes"\n'
     assert evaluate_sync(read(tmp_path, text), tmp_path / "r.sqlite").complete
     (tmp_path / "notes" / "b.md").write_text("# Lome\n\nThe Lome is a ferry.\n")
-    with pytest.raises(ConfigError, match=r"its documents \(notes\) were 1 files, 1 passages"):
+    with pytest.raises(ConfigError, match=r"its documents \(notes\) were 1 file, 1 passage"):
         evaluate_sync(read(tmp_path, text), tmp_path / "r.sqlite")
 
 

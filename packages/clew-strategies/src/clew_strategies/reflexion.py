@@ -97,7 +97,12 @@ class Reflexion:
                 reflection = await runs.read("reflect", f"{task}\n\nWhat was wrong: {why}", result)
                 reflections += [reflection.text] if reflection.ok else []
         last = "" if result is None or not result.ok else f" The last answer was: {result.text}"
-        raise NoAnswerError(f"None of {self.trials} trials passed: {why}{last}")
+        none = (
+            "The one trial did not pass"
+            if self.trials == 1
+            else f"None of {self.trials} trials passed"
+        )
+        raise NoAnswerError(f"{none}: {why}{last}")
 
     async def _evaluate(self, runs: Runs, task: str, result: RoleResult) -> tuple[bool, str]:
         """Whether a trial passed, and why. It does not pass if its evaluation fails."""

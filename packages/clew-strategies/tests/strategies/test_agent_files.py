@@ -97,7 +97,7 @@ async def test_its_settings_stand_in_a_table(folder: Path) -> None:
     file = folder / "agent.toml"
     file.write_text('model = "offline"\n[strategy]\nname = "reflexion"\ntrials = 1\n')
     done = await run(load_agent(file).agent, "Hello?", store=MemoryStore())
-    assert "None of 1 trials passed" in str(done.answer)
+    assert "The one trial did not pass" in str(done.answer)
 
 
 def test_one_that_ships_is_resumed_and_replayed_from_its_record_alone(folder: Path) -> None:
@@ -168,7 +168,7 @@ async def test_another_file_judges_and_has_what_it_leaves_out_from_the_strategy(
     )
     store = MemoryStore()
     done = await run(load_agent(file).agent, QUESTION, store=store)
-    assert "None of 1 trials passed: the evaluation failed" in str(done.answer)
+    assert "The one trial did not pass: the evaluation failed" in str(done.answer)
     judged = await read(f"{done.run_id}-2.1", store=store)
     assert "You judge the work of an assistant" in judged.started.spec.prompt
     assert judged.started.spec.tools == {}

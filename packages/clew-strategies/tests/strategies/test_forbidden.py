@@ -154,7 +154,7 @@ async def test_an_evaluators_tool_is_judged_by_its_own_name(guard: Guard) -> Non
     done = await run(whole, "How many?", store=store, run_id="r")
     assert seen == []
     if guard is post.deny_letters:
-        assert "None of 1 trials passed" in str(done.answer)
+        assert "The one trial did not pass" in str(done.answer)
         return
     (waits,) = await pending_approvals(store=store)
     assert (done.status, waits.tool) == ("held", "send")

@@ -4,10 +4,10 @@ It stands outside of `clew_testing`, and its fixtures load clew when a test asks
 loads plugins before it measures what tests cover.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -17,7 +17,11 @@ __all__ = [
     "clew_run",
     "clew_store",
     "pytest_addoption",
+    "pytest_runtest_call",
 ]
+
+CHECKS: Final = pytest.StashKey[list[Callable[[], None]]]()
+"""What is looked at when the test itself has passed: what is wrong then is its failure."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,6 +31,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask the real models of clew_cassette, and write their replies into cassettes/",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that passed, where a fixture has something against it."""
+    outcome = yield
+    for check in item.stash.get(CHECKS, []):
+        check()
+    return outcome
 
 
 @pytest.fixture
@@ -39,18 +52,16 @@ def clew_store(tmp_path: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def clew_model() -> Iterator[Callable[..., Any]]:
+def clew_model(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """`clew_model(*lines, **options)` is a `ScriptedModel` whose whole script must be played."""
-    scripts = list[Any]()
+    checks = request.node.stash.setdefault(CHECKS, [])
 
     def scripted(*lines: Any, **options: Any) -> Any:
         script = import_module("pytest_clew.scripts").Script(lines)
-        scripts.append(script)
+        checks.append(script.check)
         return script.model(**options)
 
-    yield scripted
-    for script in scripts:
-        script.check()
+    return scripted
 
 
 @pytest.fixture
@@ -81,5 +92,6 @@ def clew_cassette(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ca
     if record:
         names.refuse_a_second_writer(request.node, path)
     session = cassettes.Session(path, record, {"<tmp_path>": str(tmp_path)})
+    request.node.stash.setdefault(CHECKS, []).append(session.check)
     yield session.model
     session.end()

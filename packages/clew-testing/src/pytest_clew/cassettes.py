@@ -38,10 +38,13 @@ class Session:
         return model
 
     def end(self) -> None:
-        """Write what was recorded. Raises `AssertionError` for a request that was not."""
+        """Write what was recorded."""
         for close in self.closing:
             wait_for(close)
         if self.cassette is not None:
             self.cassette.save()
-            if self.cassette.problem:
-                raise AssertionError(self.cassette.problem)
+
+    def check(self) -> None:
+        """Raise `AssertionError` for a request that was not recorded."""
+        if self.cassette is not None and self.cassette.problem:
+            raise AssertionError(self.cassette.problem)

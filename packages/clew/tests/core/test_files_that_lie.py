@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from clew import Agent, ConfigError, File, Image, MemoryStore, read, run, tool
+from clew import Agent, Audio, ConfigError, File, Image, MemoryStore, read, run, tool
 from clew.testing import ScriptedModel, act, say
 
 PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(16)
@@ -12,6 +12,14 @@ ZIP: Final = b"PK\x03\x04" + bytes(26)
 EXE: Final = b"MZ\x90\x00\x03\x00"
 TEXTS: Final = ("text/plain", "text/html; charset=utf-8", "application/json", "image/svg+xml")
 WORD: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+@pytest.mark.parametrize("kind", [Image, Audio, File])
+@pytest.mark.parametrize("data", ["text", None, [1, 2], bytearray(b"x")])
+def test_what_is_no_bytes_is_refused_where_it_is_made(kind: Any, data: object) -> None:
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\('a/b', …\) are of the type .*bytes of"):
+        kind("a/b", data)
+
 
 LIARS: Final[list[tuple[str, bytes, str]]] = [
     *((kind, PNG, "is image/png") for kind in TEXTS),
@@ -24,7 +32,7 @@ LIARS: Final[list[tuple[str, bytes, str]]] = [
     ("text/plain; charset=utf-16", b"abc", "is no text in utf-16"),
     ("text/plain; charset=ebcdic-x", b"abc", "no charset is called ebcdic-x"),
     ("application/PDF", PNG, "is image/png"),
-    ("application/pdf; v=1", b"<html>", "is none that is known"),
+    ("application/pdf; v=1", b"<html>", "its bytes are of no kind that clew knows"),
     ("application/zip", PNG, "is image/png"),
     (WORD, b"<html>", "does not begin as one"),
     ("application/msword", PNG, "is image/png"),
@@ -55,7 +63,8 @@ async def test_one_that_lies_is_refused_in_a_line_and_shown_to_nobody(
     with pytest.raises(ConfigError) as told:
         await run(Agent(ScriptedModel([])), ["What is it?", file], store=store)
     line = str(told.value)
-    assert line.startswith(f"the file in the question is said to be {kind}, and {why}")
+    joined = "but" if why.startswith("its") else "and"
+    assert line.startswith(f"the file in the question is said to be {kind}, {joined} {why}")
     assert "\n" not in line
     assert await store.runs() == []
 

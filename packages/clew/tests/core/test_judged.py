@@ -131,7 +131,13 @@ class TestGuards:
         with pytest.raises(PartError, match="amends a call without saying how: give args"):
             await said(agent(gives(Verdict("amend", "x"), "a")), asked())
         with pytest.raises(PartError, match=r"the guard .*a gave a verdict that is none"):
-            await said(agent(gives(Verdict("nod", "x"), "a")), asked())  # type: ignore[arg-type]  # as a part may say
+            await said(agent(gives(Verdict("hint", 7), "a")), asked())  # type: ignore[arg-type]  # as a part may say
+
+    def test_of_no_kind_there_is_are_refused_where_they_are_made(self) -> None:
+        with pytest.raises(
+            ValueError, match="there is no verdict 'nod': give hint, amend, deny or"
+        ):
+            Verdict("nod", "x")  # type: ignore[arg-type]  # as a part may say
 
     async def test_that_gave_a_hint_do_not_give_it_again(self) -> None:
         who = agent(gives(Verdict("hint", "one"), "a"), gives(Verdict("hint", "two"), "b"))

@@ -224,7 +224,9 @@ async def test_a_verdict_in_words_there_are_not_is_the_guards_mistake() -> None:
     agent = Agent(
         model=ScriptedModel([act("work", v=1), say("ok")]), tools=[made(Work())], guards=[asks]
     )
-    with pytest.raises(PartError, match="gave a verdict that is none"):
+    with pytest.raises(
+        PartError, match="there is no verdict 'ask': give hint, amend, deny or hold"
+    ):
         await run(agent, "Work!", store=store, run_id="run")
     assert (await resume(agent.replace(guards=[]), "run", store=store, accept_change=True)).ok
 

@@ -33,7 +33,7 @@ async def test_an_open_run_says_so() -> None:
     found = await run(agent.replace(model=ScriptedModel([say("Yes.")])), "Is it?", store=store)
     for entry in (await read(found.run_id, store=store)).entries[:1]:
         trajectory.add(entry)
-    assert repr(trajectory) == "<Trajectory r 'Is it?': open, 0 steps, 1 entries>"
+    assert repr(trajectory) == "<Trajectory r 'Is it?': open, 0 steps, 1 entry>"
 
 
 def test_a_result_in_a_notebook_is_a_table_without_markup_of_others() -> None:

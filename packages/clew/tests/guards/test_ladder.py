@@ -337,7 +337,7 @@ async def test_the_words_of_the_ladder_in_other_words() -> None:
     moves = [act("look", n=n) for n in range(3)]
     hint, *refused = words_of(await played(moves, [looks()], guard=guard))
     assert hint == (
-        "look gave the same result in the last 1 steps, however it was asked. Try another tool, or "
+        "look gave the same result in the last 1 step, however it was asked. Try another tool, or "
         "answer with what is known."
     )
     told = (

@@ -160,7 +160,7 @@ async def test_tries_are_bounded(hook: Hook, caplog: pytest.LogCaptureFixture) -
     assert len(hook.notices) == 1
     [line] = [record.getMessage() for record in caplog.records]
     assert line == (
-        f"run {run_id}: nobody was told that it is held, after 1 tries: "
+        f"run {run_id}: nobody was told that it is held, after 1 try: "
         "127.0.0.1 answered with status 500"
     )
 

@@ -142,15 +142,20 @@ def _search(root: Root, path: str, pattern: FoldedPattern, context: int, result:
         result.lines.append(f"{path}: [… {len(hits) - OF_FILE} more matching lines]")
 
 
+def _of_files(number: int) -> str:
+    """A number of files, in words."""
+    return "1 file" if number == 1 else f"{number} files"
+
+
 def _text(result: _Match, max_lines: int) -> str:
     if not result.matches:
-        message = f"no line matches in {result.looked.files} files"
+        message = f"no line matches in {_of_files(result.looked.files)}"
         message += "" if result.complete else " (stopped before the end: name a folder, or a glob)"
         message += ", but the names of these files do:" if result.names else ""
         more = result.names[:20]
         return "\n".join([message, *more, *filter(None, [result.looked.remark()])])
     word = "line matches" if result.matches == 1 else "lines match"
-    head = f"{result.matches} {word} in {result.files} of {result.looked.files} files"
+    head = f"{result.matches} {word} in {result.files} of {_of_files(result.looked.files)}"
     lines = result.lines[:max_lines]
     if len(result.lines) > max_lines or not result.complete:
         head += f"; only the first {len(lines)} are here: name a folder, a glob or a longer pattern"

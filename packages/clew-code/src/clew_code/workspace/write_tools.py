@@ -98,7 +98,7 @@ def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Ch
     _check_version(before, args.get("version"))
     words: str = args["content"]
     if before is None:
-        data, message = words.encode(), f"wrote {path}: {len(words.splitlines())} lines, a new file"
+        data, message = words.encode(), f"wrote {path}: {_lines(words)}, a new file"
     elif not args.get("overwrite"):
         raise ToolError(
             f"{path} is there already: change it with edit_file, or say overwrite=true to put "
@@ -106,7 +106,7 @@ def write_plan(root: Root, args: dict[str, Json], _: Collection[str] = ()) -> Ch
         )
     else:
         data = _in_style(before.data, words)
-        message = f"wrote {path}: {len(words.splitlines())} lines in the place of the old ones"
+        message = f"wrote {path}: {_lines(words)} in the place of the old ones"
         if data == before.data:
             raise ToolError(f"{path} has just this content: nothing was changed")
         message += _of_links(before)
@@ -123,6 +123,11 @@ def _in_style(before: bytes, words: str) -> bytes:
     if not text.body or not text.sure:  # nothing of the old content is left beside the new one
         return words.encode()
     return text.change([(0, len(text.body), words)]).encode()
+
+
+def _lines(words: str) -> str:
+    """How many lines a text has, in words."""
+    return "1 line" if (lines := len(words.splitlines())) == 1 else f"{lines} lines"
 
 
 def _check_size(path: str, data: bytes) -> bytes:

@@ -237,7 +237,11 @@ class EvaluationScreen:
 
     def foresee(self, estimate: Estimate) -> None:
         """What there is to do, what it may cost, and which documents nobody will find."""
-        runs = "" if estimate.runs == estimate.todo else f" ({estimate.runs:,} runs)"
+        runs = (
+            ""
+            if estimate.runs == estimate.todo
+            else f" ({estimate.runs:,} run{'' if estimate.runs == 1 else 's'})"
+        )
         before = f", {estimate.trials_done:,} done before" if estimate.trials_done else ""
         self.say(f"{_trials(estimate.trials)}, {estimate.todo:,} to do{runs}{before}")
         if estimate.todo:

@@ -54,7 +54,8 @@ def _own(name: str, path: str | Path, options: dict[str, Any]) -> World:
     try:
         inspect.signature(function).bind(path, **options)
     except TypeError as error:
-        message = f"world {name}: it does not take this path and these options: {error}"
+        why = "it takes no path" if not inspect.signature(function).parameters else str(error)
+        message = f"world {name}: it does not take this path and these options: {why}"
         raise ConfigError(message) from error
     built = function(path, **options)
     if not isinstance(built, World):

@@ -149,6 +149,6 @@ def _ask(
 def _show(name: str, before: ServerPins | None, now: ServerPins, done: str) -> None:
     for line in () if before is None else changes(before, now):
         say(inert(line))
-    tools = f"{len(now.tools)} tools"
+    tools = f"{len(now.tools)} tool{'' if len(now.tools) == 1 else 's'}"
     same = before is not None and before.digest == now.digest
     say(f"{inert(name)}: {done}{' again, nothing differs' if same else ''} ({tools})")

@@ -8,7 +8,7 @@ from clew.stores import Where, store_at
 from clew.support.arguments import check_number
 from clew.support.errors import ConfigError
 from clew.support.settings import check_text
-from clew.support.short_text import one_line
+from clew.support.short_text import counted, one_line
 
 
 async def rewind(
@@ -35,7 +35,9 @@ async def rewind(
     async with store_at(store) as opened:
         record = await load_of(opened, run_id, owner)
         if not 0 <= to < len(record.steps):
-            message = f"run {run_id} has {len(record.steps)} steps: none follows step {to}"
+            message = (
+                f"run {run_id} has {counted(len(record.steps), 'step')}: none follows step {to}"
+            )
             raise ConfigError(message)
         if not text:
             raise ConfigError("a rewind needs a lesson: say what was wrong, and what to do instead")

@@ -76,13 +76,13 @@ def typed_value(text: str, schema: Json) -> Json:
 
 
 def confirm(each: PendingApproval, *, yes: bool) -> bool:
-    """Show a call and ask whether it may be made; with `yes` it is only shown.
+    """Show a call and ask whether it may be made, unless the person said `yes` beforehand.
 
     Raises `ConfigError` where nobody is there to be asked.
     """
-    put(console(), show_call(each))
     if yes:
         return True
+    put(console(), show_call(each))
     if not sys.stdin.isatty():
         message = "nobody is here to confirm this call: look at it, then give --yes"
         raise ConfigError(message)

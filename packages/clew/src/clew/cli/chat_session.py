@@ -17,6 +17,7 @@ from clew.cli.store_option import command, existing, exists, find_run
 from clew.conversations import session_run
 from clew.interfaces import Json, Store
 from clew.stores import RunBusyError, RunExistsError, RunNotFoundError, open_store
+from clew.support.short_text import counted
 
 _LOOK: Final = 0.1  # seconds between two looks whether another process is done
 
@@ -67,7 +68,7 @@ class ChatSession:
                 await anyio.sleep(_LOOK)
         if before is not None and (more := len(opened.record) - len(before.record)):
             shows = command("show", self.named, store=self.store)
-            say(f"{more} entries came from elsewhere since then: {shows}")
+            say(f"{counted(more, 'entry', 'entries')} came from elsewhere since then: {shows}")
         return opened, goal
 
     @property

@@ -9,6 +9,7 @@ from clew.cli.render import left_out
 from clew.context import ContextRow
 from clew.interfaces import Compacted, Json, Rewound
 from clew.support.printable import inert
+from clew.support.short_text import counted
 
 WIDTH: Final = 40
 
@@ -43,8 +44,8 @@ def _bar(row: ContextRow, max_tokens: int) -> str:
 def _cut(row: ContextRow) -> str:
     """What is left out of the prompt."""
     notes = [f"steps 1 to {row.upto} left out"] if row.upto else []
-    notes += [f"{row.cuts} results in part"] if row.cuts else []
-    notes += [f"{row.hidden} steps rewound"] if row.hidden else []
+    notes += [f"{counted(row.cuts, 'result')} in part"] if row.cuts else []
+    notes += [f"{counted(row.hidden, 'step')} rewound"] if row.hidden else []
     return f"  ({', '.join(notes)})" if notes else ""
 
 

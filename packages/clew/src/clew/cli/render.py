@@ -37,7 +37,7 @@ from clew.interfaces import (
 )
 from clew.support.json_values import text_or_json
 from clew.support.printable import inert
-from clew.support.short_text import cut, one_line
+from clew.support.short_text import counted, cut, one_line
 
 LINES: Final = 12
 CHARACTERS: Final = 1_200
@@ -183,7 +183,7 @@ def planned(event: Planned) -> str:
 def left_out(event: Compacted) -> str:
     """What a compaction left out, and when."""
     steps = f"steps 1 to {event.upto}" if event.upto else ""
-    cuts = f"{len(event.cuts)} results in part" if event.cuts else ""
+    cuts = f"{counted(len(event.cuts), 'result')} in part" if event.cuts else ""
     what = " and ".join(filter(None, [steps, cuts]))
     what += f", a summary of {len(event.summary):,} characters" if event.summary else ""
     return f"{what}, about {event.tokens:,} tokens remain ({event.by}): {event.why}"

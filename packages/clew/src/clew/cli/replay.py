@@ -17,6 +17,7 @@ from clew.cli.settings import RecordCommand, SetOptions, settings_option
 from clew.cli.store_option import existing, find_run
 from clew.cli.votes import root, vote_request_of
 from clew.interfaces import Json, Store
+from clew.support.short_text import counted
 from clew.support.wings import VOTES, require
 
 
@@ -34,7 +35,8 @@ def replay(run: str, settings: SetOptions, store: str | None) -> int:
     replayed = anyio.run(partial(_replay, run, store, settings.agent))
     trajectory = replayed.trajectory
     entries, steps = len(trajectory), len(trajectory.steps)
-    say(f"replayed {entries} entries, {steps} steps: identical, no call made")
+    size = f"{counted(entries, 'entry', 'entries')}, {counted(steps, 'step')}"
+    say(f"replayed {size}: identical, no call made")
     for passed in replayed.passed_over:
         say(f"passed over: {passed}")
     return ANSWERED

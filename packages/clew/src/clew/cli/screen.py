@@ -20,7 +20,7 @@ from clew.guards import safe_links
 from clew.interfaces import AnyEvent, Attempt, Judged, Stop, Thought
 from clew.models import provider_of
 from clew.support.printable import inert, printable
-from clew.support.short_text import one_line
+from clew.support.short_text import counted, one_line
 from clew.toolbox.docs import IndexReport
 
 TAIL: Final = 6
@@ -186,7 +186,7 @@ class RunScreen:
         if report == before:
             return
         if self.debug:
-            amount = f"{report.files} files, {report.passages} passages"
+            amount = f"{counted(report.files, 'file')}, {counted(report.passages, 'passage')}"
             self.put(TextBlock("Documents", amount, "dim"))
             for path, note in report.notes:
                 self.put(TextBlock("Documents", inert(f"{path}: {note}"), "dim"))

@@ -14,7 +14,13 @@ import msgspec
 
 from clew.codecs.effects import GONE_ON, already_done, last_words, rewound
 from clew.codecs.gbnf import Grammar, either, literal
-from clew.codecs.json_repair import DEPTH, deep, repeated_key
+from clew.codecs.json_repair import (
+    DEPTH,
+    UnreadableError,
+    complete_value,
+    deep,
+    repeated_key,
+)
 from clew.codecs.prompt_texts import incomplete
 from clew.codecs.quoted_answers import has_no_quotes
 from clew.codecs.schema_references import resolved
@@ -252,13 +258,22 @@ def _action(call: RawCall, repairs: list[str]) -> Action:
     try:
         args, mended = _mended(call.arguments, dict[str, Json])
     except msgspec.ValidationError:
-        return Action(call.name, fault="the arguments must be one JSON object")
+        return Action(call.name, fault=_misfit(call.arguments))
     except msgspec.DecodeError as error:
         return Action(call.name, fault=f"the arguments are not JSON: {error}")
     repairs += mended
     if twice := repeated_key(call.arguments):
         return Action(call.name, fault=f"{twice} in the arguments: give each once")
     return Action(call.name, args)
+
+
+def _misfit(arguments: str) -> str:
+    """Why arguments are no JSON object that a record may have."""
+    try:
+        complete_value(arguments)
+    except UnreadableError as error:  # such as a number beyond all
+        return f"the arguments are not JSON: {error}"
+    return "the arguments must be one JSON object"
 
 
 def _mended(text: str, kind: Any) -> tuple[Any, list[str]]:

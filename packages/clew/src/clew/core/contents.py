@@ -1,7 +1,7 @@
 """What people, models and tools say, and what that takes: questions, replies, observations."""
 
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -165,23 +165,39 @@ class Text(Value, frozen=True, tag="text", tag_field="type"):
     text: str
 
 
+def _check_bytes(part: "Image | Audio | File") -> None:
+    data: Any = part.data  # whatever somebody gave
+    if not isinstance(data, bytes):
+        message = (
+            f"the data of {type(part).__name__}({part.media_type!r}, …) are of the type "
+            f"{type(data).__name__}: give the bytes of its file"
+        )
+        raise TypeError(message)
+
+
 class Image(Value, frozen=True, tag="image", tag_field="type"):
     """A picture in a question, or in what a tool returned.
 
     `media_type` is for example "image/png"; `text` says what it is, and is all that models without
-    vision get. The record keeps its bytes once per content, in `blob`.
+    vision get. The record keeps its bytes once per content, in `blob`. Raises
+    `TypeError` for data that are no bytes.
     """
 
     media_type: str
     data: bytes = b""
     text: str = ""
     blob: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise `TypeError` for data that are no bytes."""
+        _check_bytes(self)
 
 
 class Audio(Value, frozen=True, tag="audio", tag_field="type"):
     """A recording in a question, or in what a tool returned.
 
-    `text` is what was spoken, for models that cannot hear.
+    `text` is what was spoken, for models that cannot hear. Raises `TypeError`
+    for data that are no bytes.
     """
 
     media_type: str
@@ -189,11 +205,16 @@ class Audio(Value, frozen=True, tag="audio", tag_field="type"):
     text: str = ""
     blob: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise `TypeError` for data that are no bytes."""
+        _check_bytes(self)
+
 
 class File(Value, frozen=True, tag="file", tag_field="type"):
     """A document in a question, or in what a tool returned.
 
-    `text` is what it says, for models that cannot read it as it is.
+    `text` is what it says, for models that cannot read it as it is. Raises `TypeError`
+    for data that are no bytes.
     """
 
     media_type: str
@@ -201,6 +222,10 @@ class File(Value, frozen=True, tag="file", tag_field="type"):
     text: str = ""
     blob: str = ""
     name: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise `TypeError` for data that are no bytes."""
+        _check_bytes(self)
 
 
 Attachment: TypeAlias = Image | Audio | File

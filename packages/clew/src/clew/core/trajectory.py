@@ -48,7 +48,7 @@ from clew.core.values import encode
 from clew.support.errors import StoreError
 from clew.support.html import html_table
 from clew.support.json_values import text_or_json
-from clew.support.short_text import cut, one_line
+from clew.support.short_text import counted, cut, one_line
 
 REQUEST: Final = "request"
 """Stands in the place of a tool's name where a person's words are judged."""
@@ -149,7 +149,8 @@ class Trajectory:
         """The run at a glance; `for step in trajectory` has all of it."""
         status = "open" if self.stop is None else self.stop.status
         goal = repr(cut(self.goal, GLANCE))
-        size = f"{len(self.steps)} steps, {len(self.entries)} entries"
+        steps = counted(len(self.steps), "step")
+        size = f"{steps}, {counted(len(self.entries), 'entry', 'entries')}"
         return f"<Trajectory {self.run_id} {goal}: {status}, {size}>"
 
     def _repr_html_(self) -> str:

@@ -1,10 +1,12 @@
 """What a guard decides of a call, and where it sees the arguments come from."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from clew.core.actions import UnknownCall
 from clew.core.codes import Code
 from clew.core.values import Json, Value
+
+VERDICTS: Final = frozenset({"hint", "amend", "deny", "hold"})
 
 OriginKind: TypeAlias = Literal[
     "person", "configuration", "plan", "result", "choice", "computed", "allowed", "above",
@@ -43,6 +45,7 @@ class Verdict(Value, frozen=True):
     guards that hold the call too, by their names. What `wants` a result waits for somebody who
     performs the call elsewhere. At the time `until` (Unix milliseconds) the run goes on by
     itself. `unknown` are calls of a held sub-run of which nobody knew then whether they happened.
+    Raises `ValueError` for another kind.
     """
 
     kind: Literal["hint", "amend", "deny", "hold"]
@@ -59,6 +62,12 @@ class Verdict(Value, frozen=True):
     wants: Literal["ruling", "result"] = "ruling"
     until: int = 0
     unknown: tuple[UnknownCall, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a kind that there is not."""
+        if self.kind not in VERDICTS:
+            message = f"there is no verdict {self.kind!r}: give hint, amend, deny or hold"
+            raise ValueError(message)
 
     @property
     def why(self) -> str:

@@ -27,6 +27,7 @@ from clew.guards.caps import tally_of
 from clew.guards.unopened import unopened
 from clew.support.errors import ConfigError
 from clew.support.settings import check_fields, check_minimum
+from clew.support.short_text import counted
 
 REFUSED: Final[Code] = "repeated_same_tool_call_too_many_times"
 DENIED: Final[Code] = "denied"
@@ -243,8 +244,8 @@ class NoProgress:
             return Verdict("deny", reason, code=REFUSED)
         if steps + 1 >= self.reworded_hint:
             reason = (
-                f"{name} gave the same result in the last {steps} steps, however it was asked. Try "
-                "another tool, or answer with what is known."
+                f"{name} gave the same result in the last {counted(steps, 'step')}, however it was "
+                "asked. Try another tool, or answer with what is known."
             )
             return Verdict("hint", reason)
         return None

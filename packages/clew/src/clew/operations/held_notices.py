@@ -22,6 +22,7 @@ from clew.operations.receivers import Receiver
 from clew.stores.interface import RemembersNotices
 from clew.stores.locks import queue_of, release_quietly, shared
 from clew.support.errors import ConfigError, StoreError
+from clew.support.short_text import counted
 from clew.workers.backoff import Backoff
 
 LOG: Final = logging.getLogger("clew")
@@ -129,8 +130,8 @@ class HeldNotices:
         if tries >= self._max_tries:
             self._settle(info)
             LOG.error(
-                "run %s: nobody was told that it is held, after %s tries: %s", info.run_id, tries,
-                why,
+                "run %s: nobody was told that it is held, after %s: %s", info.run_id,
+                counted(tries, "try", "tries"), why,
             )  # fmt: skip
             return
         seconds = self._pauses.failed(info.run_id, anyio.current_time())

@@ -112,7 +112,7 @@ def contradiction(media_type: str, data: bytes) -> str:
     if is_text_type(name):
         return f"is {kinds[0]}" if kinds else _no_text(media_type, data)
     if name in KINDS:
-        other = f"is {kinds[0]}" if kinds else "is none that is known"
+        other = f"is {kinds[0]}" if kinds else "its bytes are of no kind that clew knows"
         return "" if name in kinds else other
     begins = _ZIP if name.startswith(_ZIPPED) else _FILES.get(name, ())
     if not begins or data.startswith(begins):

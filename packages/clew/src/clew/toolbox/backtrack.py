@@ -7,6 +7,7 @@ from clew.core.call_context import CALL
 from clew.core.tools import Tool
 from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
+from clew.support.short_text import counted
 
 LESSON_CHARS: Final = 500
 
@@ -27,7 +28,7 @@ def backtrack(max_rewinds: int = 3) -> Tool:
             raise ToolError(text, trusted=True)
         done = 0 if made is None else sum(one.by == MODEL for one in made.record.omitted.rewinds)
         if done >= max_rewinds:
-            text = f"you went back {done} times, which is all you may: go on from here"
+            text = f"you went back {counted(done, 'time')}, which is all you may: go on from here"
             raise ToolError(text, trusted=True)
         return f"the steps after step {step} are left out"
 

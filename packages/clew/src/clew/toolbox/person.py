@@ -14,6 +14,7 @@ from clew.core.values import Json
 from clew.core.verdicts import Verdict
 from clew.support.errors import ToolError
 from clew.support.settings import check_fields
+from clew.support.short_text import counted
 from clew.tools.schema import checked
 
 ASK_PERSON: Final = "ask_person"
@@ -86,8 +87,8 @@ class HoldQuestions:
             return None
         if _questions_held(trajectory) >= self.max_questions:
             reason = (
-                f"a person was asked {self.max_questions} times already: find it out yourself, "
-                "or answer with what you know and say what is missing"
+                f"a person was asked {counted(self.max_questions, 'time')} already: find it out "
+                "yourself, or answer with what you know and say what is missing"
             )
             return Verdict("deny", reason, code="cap")
         return Verdict("hold", f"the model asks: {call.args['question']}")

@@ -18,6 +18,7 @@ from clew.core.stores import Store
 from clew.stores.pages import read_some
 from clew.support.errors import ConfigError, RunNotFoundError
 from clew.support.parts import short_repr
+from clew.support.short_text import counted
 
 _POSITION: Final = re.compile(r"[0-9]{1,15}(,[^,=]+=[0-9]{1,15})*")
 _VOTE: Final = "clew:vote"
@@ -96,7 +97,8 @@ class Branch:
                 if entry.seq <= seq:  # else the store reads no less than all
                     self.advance(entry)
         if self.seq < seq:
-            message = f"run {self.run_id} has {self.seq} entries, so nothing follows entry {seq}"
+            has = counted(self.seq, "entry", "entries")
+            message = f"run {self.run_id} has {has}, so nothing follows entry {seq}"
             raise ConfigError(message)
         await self._find_votes(store)
         for branch in self.below.values():

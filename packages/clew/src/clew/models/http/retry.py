@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, TypeVar
 from clew.core.tools import Retry
 from clew.support.errors import ModelError
 from clew.support.live import LIVE
+from clew.support.short_text import counted
 
 T = TypeVar("T")
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
@@ -48,7 +49,9 @@ async def persist(
             wait = backoff(retry, number) if failure.after is None else failure.after
             number += 1
             if number > retry.times:
-                raise ModelError(f"{failure}; gave up after {number} tries") from failure
+                raise ModelError(
+                    f"{failure}; gave up after {counted(number, 'try', 'tries')}"
+                ) from failure
             if waited + wait > patience:
                 raise ModelError(
                     f"{failure}; the next try is due in {wait:.0f} s, which is beyond the patience "

@@ -12,6 +12,7 @@ from clew.core.contents import Evidence, Observation
 from clew.core.tools import Attempts, Tool
 from clew.core.values import Json
 from clew.support.errors import ConfigError, ToolError
+from clew.support.short_text import counted
 from clew.toolbox.docs.library import IndexReport, Library, OnProgress
 from clew.toolbox.docs.search import FoundPassage, TextSpan
 
@@ -162,8 +163,8 @@ def _as_json(piece: FoundPassage) -> dict[str, Json]:
 
 def _nothing(report: IndexReport) -> str:
     note = (
-        f"none of these words is in the {report.passages} passages of {report.files} files: "
-        "try other words for the same thing"
+        f"none of these words is in the {counted(report.passages, 'passage')} of "
+        f"{counted(report.files, 'file')}: try other words for the same thing"
         if report.files
         else "no document was searched: there is none here that can be read"
     )
