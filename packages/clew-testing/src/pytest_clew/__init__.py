@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that passed, where a fixture has something against it."""
     outcome = yield
-    for check in item.stash.get(CHECKS, []):
+    for check in item.stash.get(CHECKS, list[Callable[[], None]]()):
         check()
     return outcome
 

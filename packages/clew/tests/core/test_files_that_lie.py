@@ -79,7 +79,8 @@ async def test_one_that_lies_is_refused_in_a_line_and_shown_to_nobody(
     seen = (await read(result.run_id, store=store)).call("1.1").observation
     assert seen is not None
     assert (seen.ok, seen.code, seen.attachments) == (False, "bad_output", ())
-    assert f"the file is said to be {kind}, and {why}" in seen.text
+    joined = "but" if why.startswith("its") else "and"
+    assert f"the file is said to be {kind}, {joined} {why}" in seen.text
     assert '"note":"seen"' in seen.text
 
 
