@@ -27,6 +27,7 @@ PAGES = [path for path in DOCUMENTS if path.name not in INSIDE]
 PROGRAMS = sorted((ROOT / "examples").rglob("*.py"))
 COMMANDS = sorted((HOUSE / "src" / "clew" / "cli").glob("*.py"))
 OUR_SUPPORT = {  # what the command line imports all the same: none of it works on runs
+    "clew.concurrency.threads": "whether a thread is still at work",
     "clew.support.entry_points": "what other packages add, and whose counts",
     "clew.support.error_text": "what an error says, on one line",
     "clew.support.extras": "which extra brings what is missing",

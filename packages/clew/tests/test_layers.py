@@ -59,6 +59,7 @@ BY_NAME = {  # who may import a module whose name is data
     "support/entry_points.py": "what reads entry points is dear to import",
     "agent_files/imports.py": "a user's own part is named module:name; tools of an optional extra",
     "cli/doctor_packages.py": "whether a package can be imported is found by doing so",
+    "cli/offers.py": "what Tab offers needs agents and stores, which few commands do",
     "cli/groups.py": "a command, and an optional extra, is imported when it is used",
     "models/prices.py": "the list of prices is big, comes with providers, and is for their models",
     "stores/__init__.py": "a store, and platformdirs, is imported when it is used",

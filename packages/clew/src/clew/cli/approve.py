@@ -5,13 +5,13 @@ from typing import Final
 import click
 
 from clew import ConfigError
-from clew.cli import completers
 from clew.cli.carry_on import carry_on
 from clew.cli.errors import ANSWERED
 from clew.cli.leave_ruling import RulingOptions, leave_ruling
+from clew.cli.offers import offers
 from clew.cli.options import DEBUG, STORE
 
-_TARGET: Final = click.argument("target", metavar="ID|RUN", shell_complete=completers.runs)
+_TARGET: Final = click.argument("target", metavar="ID|RUN", shell_complete=offers("runs"))
 _CALL: Final = click.argument("call", default="")
 _NO_RESUME: Final = click.option(
     "--no-resume", is_flag=True, help="Only rule; the run goes on later."

@@ -4,9 +4,9 @@ import click
 
 from clew import open_run
 from clew.agent_files import origin
-from clew.cli import completers
 from clew.cli.agents import assemble, options
 from clew.cli.memory import tell_memories
+from clew.cli.offers import offers
 from clew.cli.options import (
     ATTACH,
     LABEL,
@@ -54,7 +54,7 @@ Exit codes: 0 answered, 2 usage, 3 stopped at a limit, 4 waits for approval,
 @click.option(
     "--verifier",
     metavar="NAME",
-    shell_complete=completers.models,
+    shell_complete=offers("models"),
     help="With --votes: the model that decides if answers differ.  [default: most votes]",
 )
 @LABEL

@@ -15,9 +15,9 @@ import click
 from clew import ClewError, ConfigError, ModelError, StoreError
 from clew.cli.safe_stream import SafeStream
 from clew.cli.safe_text import say
+from clew.concurrency.threads import threads_at_work
 from clew.support.error_text import described
 from clew.support.short_text import one_line
-from clew.tools import threads_at_work
 
 ANSWERED: Final = 0
 USAGE: Final = 2

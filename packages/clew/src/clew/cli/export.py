@@ -8,9 +8,9 @@ import anyio
 import click
 
 from clew import ConfigError, Trajectory, read
-from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
 from clew.cli.groups import import_extra
+from clew.cli.offers import offers
 from clew.cli.options import DEBUG, STORE, named
 from clew.cli.progress import count, progress, size
 from clew.cli.safe_text import say
@@ -20,7 +20,7 @@ from clew.support.printable import inert
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=completers.runs)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=offers("runs"))
 @click.option(
     "--archive",
     metavar="FILE",

@@ -13,8 +13,8 @@ import msgspec
 from rich.text import Text
 
 from clew import ClewError, ConfigError
-from clew.cli.completers import providers
 from clew.cli.errors import ANSWERED
+from clew.cli.offers import offers
 from clew.cli.options import DEBUG, JSON
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
@@ -42,7 +42,9 @@ class Listed:
 
 
 @click.command()
-@click.argument("provider", metavar="[PROVIDER|WORDS]", default="", shell_complete=providers)
+@click.argument(
+    "provider", metavar="[PROVIDER|WORDS]", default="", shell_complete=offers("providers")
+)
 @click.option("--download", metavar="NAME", help="Fetch a listed model of `local` first.")
 @JSON
 @DEBUG

@@ -8,8 +8,8 @@ import click
 import msgspec
 
 from clew import Audio, ConfigError, File, Image, ModelSettings, Question
-from clew.cli import completers
 from clew.cli.errors import Shell
+from clew.cli.offers import offers
 from clew.cli.safe_text import say
 from clew.interfaces import Json
 from clew.stores import has_password
@@ -198,7 +198,7 @@ ATTACH: Final = click.option(
     callback=_attached,
     help="A picture, recording, PDF or text that goes with it. Repeatable.",
 )
-RUN: Final = click.argument("run", shell_complete=completers.runs)
+RUN: Final = click.argument("run", shell_complete=offers("runs"))
 SAY: Final = click.option(
     "--say", metavar="TEXT", callback=_word, help="A further message from you."
 )
@@ -261,7 +261,7 @@ _AGENT: Final = (
         "NAME",
         "provider:model (`clew doctor models` lists them), or offline.  [default: the first "
         "that `clew doctor` finds]",
-        shell_complete=completers.models,
+        shell_complete=offers("models"),
     ),
     _file(
         "--docs",
@@ -282,7 +282,7 @@ _AGENT: Final = (
     click.option(
         "--tools",
         callback=_names,
-        shell_complete=completers.tools,
+        shell_complete=offers("tools"),
         metavar="NAMES",
         help="Comma-separated: names from `clew tools list`, or module:name of your own.  "
         "[default: calc,planner]",
@@ -299,7 +299,7 @@ _AGENT: Final = (
         "NAME",
         "How the model writes its calls: native, paper, labelled …  "
         "[default: native; json for small models]",
-        shell_complete=completers.formats,
+        shell_complete=offers("formats"),
     ),
     click.option(
         "--screens",

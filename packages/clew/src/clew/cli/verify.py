@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from clew import ConfigError
-from clew.cli import completers
 from clew.cli.errors import ANSWERED, FAILED
+from clew.cli.offers import offers
 from clew.cli.options import DEBUG, JSON, STORE
 from clew.cli.progress import count, progress
 from clew.cli.safe_text import json_text, say
@@ -27,7 +27,7 @@ _HASH: Final = re.compile(r"[0-9a-fA-F]{32}")
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=completers.runs)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=offers("runs"))
 @click.option(
     "--expect",
     metavar="HASH",

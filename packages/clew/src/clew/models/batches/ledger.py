@@ -104,6 +104,16 @@ class Wanted(msgspec.Struct, frozen=True):
     digest: str
 
 
+@contextmanager
+def _closed_on_error(db: sqlite3.Connection) -> Generator[None]:
+    """Close a file that cannot be used: nobody else will."""
+    try:
+        yield
+    except BaseException:
+        db.close()
+        raise
+
+
 class Ledger:
     """The file at `path`, made when it is missing. Raises `ConfigError` where it cannot be used."""
 
@@ -117,9 +127,10 @@ class Ledger:
             self._db = sqlite3.connect(
                 path, timeout=30, isolation_level=None, check_same_thread=False
             )
-            self._db.execute("pragma journal_mode=wal")
-            self._db.execute("pragma synchronous=full")
-            self._prepare()
+            with _closed_on_error(self._db):
+                self._db.execute("pragma journal_mode=wal")
+                self._db.execute("pragma synchronous=full")
+                self._prepare()
         except (OSError, sqlite3.Error) as error:
             message = f"the ledger of batches {path} cannot be used ({error}): name another file"
             raise ConfigError(f"{message} in {VARIABLE}") from error
