@@ -133,6 +133,33 @@ async def test_a_run_whose_time_has_come_goes_on_while_the_application_lives(wai
     await replay(agent, held.run_id)
 
 
+@pytest.mark.parametrize("named", ["SQLite", "memory"])
+async def test_a_run_that_is_ruled_on_from_elsewhere_goes_on_while_the_application_lives(
+    named: str, tmp_path: Path
+) -> None:
+    """Each time, and one that it had not begun itself."""
+    where: Any = tmp_path / "own.sqlite" if named == "SQLite" else MemoryStore()
+    agent = clerk(act("send", text="one"), act("send", text="two"), store=where)
+    before = await run(agent, "Write.")
+    async with serving(agent):
+        within = await run(agent, "Write again.")
+        for run_id in (before.run_id, within.run_id) * 2:
+            (waiting,) = (await result_of(agent, run_id)).pending_approvals
+            await rule(waiting.id, store=where, allow=True)
+            with anyio.fail_after(PATIENCE):
+                while not await went_on(agent, run_id, waiting.call):
+                    await anyio.sleep(0.05)
+        for run_id in (before.run_id, within.run_id):
+            assert (await result_of(agent, run_id)).status == "answered"
+            await replay(agent, run_id)
+
+
+async def went_on(agent: Agent[str], run_id: str, key: str) -> bool:
+    """Whether a run has stopped with this call made."""
+    record = await read(run_id, store=agent.store)
+    return record.stop is not None and record.call(key).observation is not None
+
+
 async def test_agents_of_different_stores_are_not_served_as_one(tmp_path: Path) -> None:
     one, other = clerk(store=tmp_path / "one.sqlite"), clerk(store=tmp_path / "other.sqlite")
     with pytest.raises(ConfigError, match="different stores: serve each, or give store="):

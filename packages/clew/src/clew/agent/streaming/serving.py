@@ -24,6 +24,7 @@ from clew.core.journal import load
 from clew.core.stores import RunInfo, Store
 from clew.stores import Where, store_at
 from clew.stores.interface import Locks
+from clew.stores.listing import stops
 from clew.stores.locks import queue_of
 from clew.stores.user_store import location_of
 from clew.support.arguments import check_argument
@@ -94,8 +95,9 @@ def serving(*agents: Agent[Any], store: Where = None, accept_change: bool = Fals
     At the beginning, runs of these agents that were left open, or have got a ruling, are taken up,
     with `accept_change` also those that an earlier form of one began (it had one of the same tools,
     or, without any, the prompt), which is recorded (`Changed`); not those of a queue, which are for
-    workers, and those that another process has. So are, as long as it lives, those whose time has
-    come: a call that `later` put off, or that nobody gave a result in time. At the end all work
+    workers, and those that another process has. So are, as long as it lives, those that get a
+    ruling, a result or a message from elsewhere (in a store that workers can share), and those
+    whose time has come: a call that `later` put off, or that nobody gave a result in time. At the end all work
     that was begun inside is stopped: an effect that has begun is seen to its end and recorded, and
     the runs stay open.
     `wait` of what it gives waits for all of it instead. Meanwhile each agent is open (`async with
@@ -152,17 +154,31 @@ class _LeftRuns:
     """How many entries a run had when it was last taken up, since it may stay as it is."""
 
     async def wake(self) -> None:
-        """Take up the runs whose time has come, as long as the application lives."""
+        """Take up the runs whose time has come, or that got a word, while the application lives."""
         times, failed = WakeTimes(self.store), False
         while self.agents:
             try:
-                await self.take_up(await times.woken())
+                await self.take_up([*await times.woken(), *await self._told()])
                 failed = False
             except Exception:
                 if not failed:  # a store may be away for long
                     LOG.exception("runs whose time has come are looked for again")
                 failed = True
             await times.wait()
+
+    async def _told(self) -> list[RunInfo]:
+        """Stopped runs that got a word meanwhile, such as a ruling, and on which nobody works here.
+
+        None in a store that workers cannot share, which does not say it.
+        """
+        if not isinstance(self.store, Locks):
+            return []
+        here = location_of(self.store)
+        return [
+            info
+            for info in await self.store.due()
+            if stops(info.last.body) and task_of((here, info.run_id)) is None
+        ]
 
     async def take_up(self, infos: Sequence[RunInfo]) -> None:
         """Go on with those of these runs for which there is an agent, and with none in vain."""
