@@ -127,8 +127,9 @@ async def test_a_run_whose_time_has_come_goes_on_while_the_application_lives(wai
     async with serving(agent):
         held = await run(agent, "?")
         with anyio.fail_after(PATIENCE):
-            while (result := await result_of(agent, held.run_id)).status == "held":
+            while not await went_on(agent, held.run_id, "1.1"):
                 await anyio.sleep(0.05)
+    result = await result_of(agent, held.run_id)
     assert (result.status, result.answer) == ("answered", "done")
     await replay(agent, held.run_id)
 

@@ -97,9 +97,9 @@ def serving(*agents: Agent[Any], store: Where = None, accept_change: bool = Fals
     or, without any, the prompt), which is recorded (`Changed`); not those of a queue, which are for
     workers, and those that another process has. So are, as long as it lives, those that get a
     ruling, a result or a message from elsewhere (in a store that workers can share), and those
-    whose time has come: a call that `later` put off, or that nobody gave a result in time. At the end all work
-    that was begun inside is stopped: an effect that has begun is seen to its end and recorded, and
-    the runs stay open.
+    whose time has come: a call that `later` put off, or that nobody gave a result in time. At the
+    end all work that was begun inside is stopped: an effect that has begun is seen to its end and
+    recorded, and the runs stay open.
     `wait` of what it gives waits for all of it instead. Meanwhile each agent is open (`async with
     agent`): its runs share the connections of its tools. Without a `store` it is that of the
     agents, which must be one.
