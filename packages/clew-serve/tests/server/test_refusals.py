@@ -38,6 +38,7 @@ BODIES: Final[dict[str, Any]] = {  # what each route takes, so that nothing else
     "/inbox/answers/{call:path}": {"value": "Yes."},
     "/inbox/settlings/{call:path}": {"outcome": "done"},
     "/agui": {"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": "Hi."}]},
+    "/v1/responses": {"model": "writer", "input": "Hi."},
     "/v1/chat/completions": {"model": "writer", "messages": [{"role": "user", "content": "Hi."}]},
 }
 

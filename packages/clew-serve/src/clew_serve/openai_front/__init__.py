@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from clew_serve.endpoints import Endpoint
-from clew_serve.openai_front import chat, models
+from clew_serve.openai_front import chat, models, responses
 from clew_serve.openai_front.chat_body import ChatBody
 from clew_serve.openai_front.failures import failure
+from clew_serve.openai_front.response_body import ResponseBody
 
 OPENAI_PATHS: Final = "/v1/"
 """What its paths begin with."""
@@ -18,6 +19,18 @@ OPENAI: Final[tuple[Endpoint, ...]] = (
     Endpoint(
         method="POST", path="/v1/chat/completions", role="run", handler=chat.complete,
         takes=ChatBody, gives=dict[str, Any], about="Ask an agent as OpenAI's Chat Completions do.",
+    ),
+    Endpoint(
+        method="POST", path="/v1/responses", role="run", handler=responses.create,
+        takes=ResponseBody, gives=dict[str, Any], about="Ask an agent as OpenAI's Responses do.",
+    ),
+    Endpoint(
+        method="POST", path="/v1/responses/{run:path}/cancel", role="run", handler=responses.end,
+        gives=dict[str, Any], about="Ask the run of a response to stop.",
+    ),
+    Endpoint(
+        method="GET", path="/v1/responses/{run:path}", role="look", handler=responses.get,
+        gives=dict[str, Any], about="A response as it is now.",
     ),
 )  # fmt: skip
 

@@ -85,16 +85,11 @@ async def _turn(inquiry: Inquiry, body: ChatBody, served: ServedAgent) -> Turn:
         if not words:
             return turn
         record = await record_of(inquiry, turn.run_id)
-        return await say(inquiry, record, words_of(words), request)
+        return await say(inquiry, record, words, request)
     return await begin(
         inquiry, served.with_tools(tools_from(body.tools, "function")), readable(body.messages),
         request=request, labels=labels_from(metadata, body.user), session=metadata.get(SESSION),
     )  # fmt: skip
-
-
-def words_of(messages: list[dict[str, Any]]) -> str:
-    """What a person says behind the results of calls, which is text."""
-    return "\n\n".join(str(message.get("content") or "") for message in messages)
 
 
 @dataclass

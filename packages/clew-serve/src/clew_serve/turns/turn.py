@@ -22,6 +22,7 @@ from clew_serve.client_tools import tools_of
 from clew_serve.endpoints import Inquiry
 from clew_serve.errors import RefusedError
 from clew_serve.service import Service
+from clew_serve.turns.messages import one_message
 
 _LOOK: Final = 0.2
 """Seconds between two looks whether the worker here has given the run up."""
@@ -76,17 +77,19 @@ async def begin(
     record = await record_of(inquiry, run_id)
     if session is not None:
         _check_tools(record, served)
-        number = _entry_of_request(record, request)
-        return Turn(run_id, number or len(record), "" if number else request)
+        return turn_of_request(record, request)
     first = record.entries[0].epoch
     return Turn(run_id, sum(entry.epoch == first for entry in record.entries))
 
 
-async def say(inquiry: Inquiry, record: Trajectory, words: Any, request: str = "") -> Turn:
-    """Say something to a run, in its turn."""
+async def say(
+    inquiry: Inquiry, record: Trajectory, messages: Sequence[Mapping[str, Any]], request: str = ""
+) -> Turn:
+    """Say something to a run, in its turn. Raises `RefusedError` for words of others than people."""
     service = inquiry.service
     served = agent_for(service, record)
     check_works(service, record)
+    words, _ = history_of(served.agent, [one_message(messages)])
     request = request or f"turn-{secrets.token_hex(8)}"
     if not queue_of(record):
         await service.work.go_on(served, record.run_id, say=words, request=request)
@@ -96,7 +99,11 @@ async def say(inquiry: Inquiry, record: Trajectory, words: Any, request: str = "
             owner=inquiry.user.owner,
         )  # fmt: skip
     service.work.failures.pop(record.run_id, None)
-    record = await read(record.run_id, store=service.store)
+    return turn_of_request(await read(record.run_id, store=service.store), request)
+
+
+def turn_of_request(record: Trajectory, request: str) -> Turn:
+    """The turn of a request's words, which are on record or wait for it."""
     number = _entry_of_request(record, request)
     return Turn(record.run_id, number or len(record), "" if number else request)
 
@@ -136,6 +143,24 @@ def _entry_of_request(record: Trajectory, request: str) -> int:
         if isinstance(event, Started) and event.labels.get("request") == request:
             return entry.seq
     return 0
+
+
+async def look(service: Service, turn: Turn) -> None:
+    """See how a turn is now, without waiting for its end."""
+    record = await read(turn.run_id, store=service.store)
+    if turn.request:
+        if not (number := _entry_of_request(record, turn.request)):
+            return
+        turn.after, turn.request = number, ""
+    entries = record.entries
+    end = len(entries)
+    for entry in entries[turn.after :]:
+        next_one = entries[entry.seq].event if entry.seq < len(entries) else None
+        if isinstance(entry.event, Stop) and isinstance(next_one, Note):
+            end = entry.seq
+            break
+    turn.record = Trajectory(turn.run_id, entries[:end])
+    turn.before = Trajectory(turn.run_id, entries[: turn.after])
 
 
 async def waiting_in(service: Service, turn: Turn) -> tuple[list[PendingApproval], ...]:
