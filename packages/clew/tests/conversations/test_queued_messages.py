@@ -73,6 +73,28 @@ async def test_calls_of_messages_are_not_made_again() -> None:
         await begin(agent, told, session="talk")
 
 
+@pytest.mark.parametrize("end", ["result", "words"])
+async def test_a_reply_in_several_messages_is_one_and_no_answer_before_its_end(end: str) -> None:
+    call = {"id": "c1", "function": {"name": "send", "arguments": "{}"}}
+    told: list[dict[str, Any]] = [
+        {"role": "user", "content": "Write to Ada."},
+        {"role": "assistant", "content": "I look."},
+        {"role": "assistant", "content": "I write."},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sent"},
+    ]
+    said = [{"role": "user", "content": "And?"}] if end == "words" else []
+    agent = guide("It is sent.")
+    run_id = await begin(agent, [*told, *said])
+    await carried(agent)
+    record = await read(run_id, store=STORE)
+    assert record.stop is not None
+    assert record.stop.answer == "It is sent."
+    first, *_ = record.steps
+    assert first.thought is not None
+    assert (first.thought.reply.text, len(first.thought.reply.calls)) == ("I look.\n\nI write.", 1)
+
+
 async def test_messages_begin_a_conversation_and_only_the_last_is_said_in_one_that_has_begun() -> (
     None
 ):

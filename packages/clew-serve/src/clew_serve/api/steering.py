@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew import cancel, open_fork, rewind
+from clew import Trajectory, cancel, open_fork, rewind
 from clew.conversations import leave_words
 from clew.interfaces import Json
 from clew.workers import queue_of
@@ -87,13 +87,18 @@ async def end(inquiry: Inquiry) -> Done:
     """Ask a run, and the runs below it, to stop."""
     asked: Cancelling = inquiry.content
     record = await record_of(inquiry)
+    await end_run(inquiry, record, asked.why)
+    return Done(record.run_id)
+
+
+async def end_run(inquiry: Inquiry, record: Trajectory, why: str = "") -> None:
+    """Ask a run to stop, unless somebody ended it before."""
     stop, store = record.stop, inquiry.service.store
     if stop is not None and stop.status == "interrupted" and not await store.inbox(record.run_id):
-        return Done(record.run_id)  # somebody ended it before
-    why = asked.why or f"{inquiry.user.by} cancelled it"
+        return
+    why = why or f"{inquiry.user.by} cancelled it"
     await cancel(record.run_id, why=why, store=store, owner=inquiry.user.owner)
     await go_on(inquiry.service, record)
-    return Done(record.run_id)
 
 
 async def fork(inquiry: Inquiry) -> BegunRun:

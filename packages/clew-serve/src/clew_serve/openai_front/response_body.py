@@ -1,7 +1,7 @@
 """What a request for a response has, and its input as messages."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -59,8 +59,11 @@ class ResponseBody(msgspec.Struct, forbid_unknown_fields=True):
     @property
     def session(self) -> str | None:
         """The name of the conversation."""
-        named = self.conversation
-        return named.get("id") if isinstance(named, dict) else named
+        match self.conversation:
+            case {"id": str(named)} | str(named):
+                return named
+            case _:
+                return None
 
 
 class Approval(msgspec.Struct, frozen=True):
@@ -73,12 +76,11 @@ class Approval(msgspec.Struct, frozen=True):
 
 def check(body: ResponseBody) -> None:
     """Raise `RefusedError` for what would change the answer, and no agent can be told."""
-    named = body.session
     check_refused(
         {
             "prompt": body.prompt is not None,
             "tool_choice": body.tool_choice not in (None, "auto"),
-            "conversation": named is not None and not isinstance(named, str),
+            "conversation": body.conversation is not None and body.session is None,
         }
     )
     if body.previous_response_id and body.conversation:
@@ -110,10 +112,10 @@ def decided_in(items: str | Sequence[Item]) -> Decided:
             decided.approvals.append(_approval(item))
         elif is_call_id(item.get("call_id")):
             decided.results.append(CallResult(item["call_id"], _output(item)))
-    given = len(decided.approvals) + len(decided.results)
-    if given not in {0, end - begin}:
+    decided_calls = len(decided.approvals) + len(decided.results)
+    if decided_calls not in {0, end - begin}:
         raise RefusedError(422, "invalid", "some results are of no call of a run here")
-    return decided if given else Decided()
+    return decided if decided_calls else Decided()
 
 
 _APPROVAL: Final = "mcp_approval_response"
@@ -175,7 +177,7 @@ def _part(part: Any) -> Any:
     """A part of a message in the form of Chat Completions."""
     if not isinstance(part, dict):
         return part
-    read: dict[str, Any] = part
+    read = cast("dict[str, Any]", part)
     kind = read.get("type")
     if kind in _TEXTS:
         return {"type": "text", "text": read.get("text")}

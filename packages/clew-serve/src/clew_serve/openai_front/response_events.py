@@ -62,7 +62,7 @@ class ResponseEvents:
             yield from self._end_message("incomplete")
         for item in made["output"]:
             if item["type"] != "message" or not ending.is_answer:
-                yield from self._whole(item)
+                yield from self._item_events(item)
         kind = "completed" if made["status"] == "completed" else "incomplete"
         yield self._event(f"response.{kind}", response=made)
 
@@ -91,7 +91,7 @@ class ResponseEvents:
     def _message(self, content: list[Item], status: str) -> Item:
         return self._made.message(content, self._index, status)
 
-    def _whole(self, item: Item) -> Iterator[Event]:
+    def _item_events(self, item: Item) -> Iterator[Event]:
         """An item that comes in one piece."""
         self._index += 1
         if item["type"] == "function_call":

@@ -10,8 +10,8 @@ _BEGINS: Final = "resp_"
 
 def response_id(turn: Turn) -> str:
     """The id of a turn, which stays the same while its words wait for it."""
-    place = f"r{turn.request.encode().hex()}" if turn.request else str(turn.after)
-    return f"{_BEGINS}{turn.run_id}~{place}"
+    suffix = f"r{turn.request.encode().hex()}" if turn.request else str(turn.after)
+    return f"{_BEGINS}{turn.run_id}~{suffix}"
 
 
 def run_of(named: str) -> str:
@@ -21,13 +21,13 @@ def run_of(named: str) -> str:
 
 def turn_named(named: str, record: Trajectory) -> Turn:
     """The turn of a response; the last one where only the run is named."""
-    _, mark, place = named.rpartition("~")
+    _, mark, suffix = named.rpartition("~")
     if not mark:
         return last_turn(record)
-    if place.isascii() and place.isdigit() and len(place) < 10:
-        return Turn(record.run_id, min(int(place), len(record)))
+    if suffix.isascii() and suffix.isdigit() and len(suffix) < 10:
+        return Turn(record.run_id, min(int(suffix), len(record)))
     try:
-        request = bytes.fromhex(place[1:]).decode()
+        request = bytes.fromhex(suffix[1:]).decode()
     except ValueError:
         return last_turn(record)
     return turn_of_request(record, request)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.interfaces import encode
+from clew.toolbox import ASK_PERSON
 from clew_serve.openai_front.response_id import response_id
 from clew_serve.openai_front.usage import response_usage
 from clew_serve.service import Service
@@ -93,7 +94,7 @@ class ResponseObject:
                 "server_label": "clew", "arguments": encode(each.args).decode(),
             }
             for each in ending.held
-            if each.wants == "ruling" and each.asks is None
+            if each.wants == "ruling" and each.asks is None and each.tool != ASK_PERSON
         ]  # fmt: skip
 
     def others(self, ending: Ending) -> bool:

@@ -8,10 +8,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from clew import Trajectory, cancel, rule
+from clew import Trajectory, rule
 from clew_serve.agents import ServedAgent, agent_name
 from clew_serve.api.access_to_runs import agent_named, go_on, record_of
 from clew_serve.api.events import LiveEvents
+from clew_serve.api.steering import end_run
 from clew_serve.endpoints import Inquiry
 from clew_serve.errors import RefusedError
 from clew_serve.openai_front.chat import IDEMPOTENCY, ONCE
@@ -19,9 +20,9 @@ from clew_serve.openai_front.chat_body import labels_from, tools_from
 from clew_serve.openai_front.response_body import (
     Decided,
     ResponseBody,
+    chat_messages,
     check,
     decided_in,
-    chat_messages,
     messages_in,
 )
 from clew_serve.openai_front.response_events import ResponseEvents
@@ -29,7 +30,7 @@ from clew_serve.openai_front.response_id import run_of, turn_named
 from clew_serve.openai_front.response_object import ResponseObject
 from clew_serve.turns.ending import ending_of
 from clew_serve.turns.messages import readable
-from clew_serve.turns.results import by_whom, give_results, entry_before_word, root_record
+from clew_serve.turns.results import by_whom, entry_before_word, give_results, root_record
 from clew_serve.turns.turn import Turn, begin, look, say, watching
 
 
@@ -71,11 +72,8 @@ async def get(inquiry: Inquiry) -> dict[str, Any]:
 
 
 async def end(inquiry: Inquiry) -> dict[str, Any]:
-    """Ask the run of a response to stop; it is told how that is then."""
-    record = await record_of(inquiry, run_of(inquiry.path["run"]))
-    why = f"{inquiry.user.by} cancelled it"
-    await cancel(record.run_id, why=why, store=inquiry.service.store, owner=inquiry.user.owner)
-    await go_on(inquiry.service, record)
+    """Ask the run of a response to stop; it does when the call that it is at has ended."""
+    await end_run(inquiry, await record_of(inquiry, run_of(inquiry.path["run"])))
     return await get(inquiry)
 
 

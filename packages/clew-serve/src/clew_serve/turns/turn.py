@@ -85,7 +85,7 @@ async def begin(
 async def say(
     inquiry: Inquiry, record: Trajectory, messages: Sequence[Mapping[str, Any]], request: str = ""
 ) -> Turn:
-    """Say something to a run, in its turn. Raises `RefusedError` for words of others than people."""
+    """Say something to a run, in its turn. Raises `RefusedError` for words that no user says."""
     service = inquiry.service
     served = agent_for(service, record)
     check_works(service, record)

@@ -74,7 +74,7 @@ class _Events:
         self._events: list[AnyEvent] = []
 
     def of(self, items: Sequence[Item]) -> list[AnyEvent]:
-        for item in items:
+        for item in _joined(items):
             if isinstance(item, Outcome):
                 self._observe(item)
                 continue
@@ -129,6 +129,21 @@ class _Events:
                 Observation(key, text, ok=False, code="interrupted", outcome="unknown")
             )
         self._waiting.clear()
+
+
+def _joined(items: Sequence[Item]) -> list[Item]:
+    """The items with text of the model and what it wrote right behind it as one reply.
+
+    Some APIs tell a reply's text and its calls one by one: only the end of a reply is an answer.
+    """
+    joined: list[Item] = []
+    for item in items:
+        last = joined[-1] if joined else None
+        if isinstance(item, Turn) and isinstance(last, Turn) and not last.calls:
+            joined[-1] = Turn(f"{last.text}\n\n{item.text}".strip(), item.calls)
+        else:
+            joined.append(item)
+    return joined
 
 
 def _action(call: RawCall) -> Action:
