@@ -22,6 +22,7 @@ EACH_FURTHER = pytest.mark.parametrize("house", FURTHER, ids=lambda house: house
 IMPORT_BY_NAME = {  # who may import a module whose name is data, in packages but clew
     "clew_evals/environments/packages.py": "a world's package is dear to import",
     "clew_mcp/cli/serve_mcp.py": "the SDK is dear to import, and --help needs none of it",
+    "clew_serve/api/evaluation.py": "clew-evals is optional, and dear to import",
     "clew_serve/cli.py": "the server is dear to import, and --help needs none of it",
     "clew_mcp/pinned_server.py": "the SDK is dear to import, and most runs call no such tool",
     "clew_mcp/pins.py": "platformdirs is dear to import, and pins lie beside an agent file",
@@ -30,6 +31,7 @@ PRIVATE_USES = Path(__file__).with_name("private_uses.txt")
 PUBLIC = set(Path(__file__).with_name("public_names.txt").read_text("utf-8").split())
 OPTIONAL = {  # what a package uses of another one without requiring it
     "clew-evals": {"clew-web": "two environments are answered with the paper's tools"},
+    "clew-serve": {"clew-evals": "an evaluation in a store is a page"},
 }
 
 

@@ -14,6 +14,7 @@ from clew_serve.api import (
     decisions,
     documents,
     entries,
+    evaluation,
     events,
     figures,
     inbox,
@@ -37,6 +38,11 @@ API: Final[tuple[Endpoint, ...]] = (
     Endpoint(
         method="GET", path="/api/inbox", role="look", handler=inbox.get,
         gives=inbox.Inbox, about="What waits for a person, and what went wrong.",
+    ),
+    Endpoint(
+        method="GET", path="/api/evaluation", role="admin", handler=evaluation.get,
+        query=evaluation.EvaluationQuery, gives=evaluation.EvaluationPage,
+        about="The evaluation in the store, and a page of its trials.",
     ),
     Endpoint(
         method="GET", path="/api/runs", role="look", handler=runs.list_page,

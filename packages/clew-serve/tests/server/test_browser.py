@@ -17,6 +17,7 @@ from clew import Evidence, Observation, delegate, run, tool
 from clew.testing import act, finish
 from clew_serve import User
 from tests.patience import PATIENCE
+from tests.server.evaluated import evaluated
 from tests.server.site import ADA, ROOT, Letters, Site, agent, hold_letters, site
 from tests.test_layers import ROOT as CHECKOUT
 
@@ -150,8 +151,10 @@ async def test_each_page_is_accessible_and_fits_a_narrow_screen_in_both_colours(
     above = agent([act("ask", task="How high?"), finish("330 m.")], asks)
     done = await run(above, "The tower?", store="runs.sqlite")
     held = await run(researcher(letters), "The tower?", store="runs.sqlite")
+    await evaluated("runs.sqlite")
     paths = [
         "/", "/?text=nothing", "/start", "/inbox", "/api/docs", "/runs/nothing",
+        "/evaluation", "/evaluation?configuration=1&beside=2",
         *(f"/runs/{done.run_id}{page}" for page in ("", "/prompt", "/figures", "/tree", "/fork",
                                                     "/verify")),
         f"/runs/{held.run_id}", f"/runs/{held.run_id}/compare?to={done.run_id}",

@@ -21,9 +21,11 @@ from clew.interfaces import AnyEvent, Started, decode, encode
 from clew.stores import store_at
 from clew.testing import act, finish
 from clew_serve import ServeConfig, application
+from clew_serve.api.evaluation import EvaluationPage, EvaluationQuery
 from clew_serve.api.prompts import SentPrompt
 from clew_serve.api.trees import TreeRun
 from clew_serve.pages.comparison import drawn_comparison
+from clew_serve.pages.evaluation import drawn_evaluation
 from clew_serve.pages.prompt import drawn_prompt
 from clew_serve.pages.tree import drawn_tree
 from tests.server.parsed_page import Element, Page, parsed
@@ -181,7 +183,9 @@ def anyio_backend() -> str:
 
 
 async def pages(text: str) -> list[str]:
-    """The list of runs, the page of one, of a prompt and of a tree, with a text in every field."""
+    """The list of runs, and the pages of a run, a prompt, a tree and an evaluation, with a text in
+    every field.
+    """
     async with store_at("memory:") as store:
         await write(store, "hostile", events(text))
         config = ServeConfig(store=store, users=[ROOT])
@@ -193,7 +197,12 @@ async def pages(text: str) -> list[str]:
     assert [it.status_code for it in answers] == [200, 200], text[:100]
     sent = msgspec.convert(filled(SentPrompt, text), SentPrompt)
     tree = msgspec.convert(filled(TreeRun, text), TreeRun)
-    return [*(it.text for it in answers), drawn_prompt(sent), drawn_tree(tree)]
+    seen = msgspec.convert({**filled(EvaluationPage, text), "missing": ""}, EvaluationPage)
+    trials = [
+        drawn_evaluation(each, EvaluationQuery(failure=text))
+        for each in (seen, msgspec.structs.replace(seen, counts=None))
+    ]
+    return [*(it.text for it in answers), drawn_prompt(sent), drawn_tree(tree), *trials]
 
 
 @pytest.mark.slow

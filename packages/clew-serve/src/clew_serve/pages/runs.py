@@ -3,11 +3,12 @@
 from dataclasses import replace
 from typing import Annotated, Final
 
+import anyio.to_thread
 import msgspec
 from starlette.responses import HTMLResponse
 
 from clew.retention import STATUSES
-from clew_serve.api import runs
+from clew_serve.api import evaluation, runs
 from clew_serve.endpoints import Endpoint, Inquiry
 from clew_serve.errors import RefusedError
 from clew_serve.pages.rendering import page
@@ -34,8 +35,11 @@ async def show(inquiry: Inquiry) -> HTMLResponse:
         limit=query.limit, after=query.after,
     )  # fmt: skip
     listed = await runs.list_page(replace(inquiry, query=wanted))
+    path = evaluation.file_of(inquiry) if inquiry.user.owner is None else None
+    evaluated = path is not None and await anyio.to_thread.run_sync(evaluation.has_evaluation, path)
     return page(
-        inquiry, "runs.html", runs=listed.runs, after=listed.after, query=query,
+        inquiry, "runs.html", evaluated=evaluated,
+        runs=listed.runs, after=listed.after, query=query,
         statuses=STATUSES, agents=inquiry.service.agents,
     )  # fmt: skip
 
