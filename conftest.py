@@ -11,9 +11,10 @@ import pytest
 from hypothesis import settings
 
 from tests import gate, shares
+from tests.left_out import pytest_unconfigure
 from tests.postgres import database, postgres_server
 
-__all__ = ["database", "postgres_server"]  # fixtures
+__all__ = ["database", "postgres_server", "pytest_unconfigure"]  # fixtures, and a hook
 
 # What a test may not take from the person who runs it: keys, servers, proxies, our own settings.
 PERSONAL = re.compile(

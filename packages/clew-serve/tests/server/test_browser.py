@@ -6,6 +6,7 @@ They need the system's Chromium, and the package playwright; axe is of npm (`mak
 
 import os
 import shutil
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,9 +17,11 @@ import pytest
 from clew import Evidence, Observation, delegate, run, tool
 from clew.testing import act, finish
 from clew_serve import User
+from tests.cli.shell import begin, until
 from tests.patience import PATIENCE
 from tests.server.evaluated import evaluated
 from tests.server.site import ADA, ROOT, Letters, Site, agent, hold_letters, site
+from tests.server.test_workers import AGENT
 from tests.test_layers import ROOT as CHECKOUT
 
 playwright: Any = pytest.importorskip(
@@ -28,10 +31,9 @@ CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE: Final = CHECKOUT / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES: Final = os.environ.get("CLEW_SCREENSHOTS", "")
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="browser tests left out: there is no Chromium"),
-]
+if CHROMIUM is None:  # told at once, also where slow tests are not asked for
+    pytest.skip("browser tests left out: there is no Chromium", allow_module_level=True)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +132,35 @@ async def test_a_run_begun_in_a_browser_is_ruled_on_in_another_forked_and_compar
         await ada.get_by_text("They part in step 2: observation 2.1").wait_for()
         await picture(ada, "compare")
     assert len(letters.sent) == 1
+
+
+async def test_a_killed_worker_is_followed_by_another_while_two_browsers_look_on() -> None:
+    Path("keeping.py").write_text(AGENT)
+    worker = ("worker", "--only", "--agent", "keeping:keeper", "--store", "runs.sqlite")
+    async with (
+        site(agents={"keeper": "keeping:keeper"}, work=False) as here,
+        browser() as opened,
+    ):
+        ada, root = await signed_in(opened, here, ADA), await signed_in(opened, here, ROOT)
+        await ada.get_by_role("link", name="Start").click()
+        await ada.get_by_label("Question").fill("Is there a lighthouse? Write to Ada.")
+        await ada.get_by_role("button", name="Start").click()
+        first = begin(*worker)
+        until("begun", first)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        Path("go").touch()
+        second = begin(*worker)
+        await ada.get_by_text("a lighthouse", exact=True).wait_for()  # what the other one saw
+        await ada.locator("#status .status-held").wait_for()
+        await root.goto(f"{here.url}/inbox")
+        await root.get_by_text("Change the arguments").click()
+        await root.get_by_label("Arguments (JSON)").fill('{"text": "Dear Ada, there is."}')
+        await root.get_by_role("button", name="Allow").click()
+        await ada.locator("#status .status-answered").wait_for()
+        second.send_signal(signal.SIGTERM)
+        assert second.wait() == 0
+    assert Path("sent").read_text() == "Dear Ada, there is.\n"
 
 
 async def violations(page: Any) -> list[str]:
