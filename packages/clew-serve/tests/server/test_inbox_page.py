@@ -1,14 +1,17 @@
 """The page of what waits, and its forms, as a browser sends them."""
 
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import httpx2
+import msgspec
 import pytest
 
 from clew import Tool, read
 from clew import run as run_here
 from clew.testing import act, finish
 from clew.toolbox import HoldQuestions, ask_person
+from clew_serve.endpoints import Endpoint
+from clew_serve.pages import PAGES
 from tests.server.parsed_page import Element, Page, parsed
 from tests.server.site import ADA, BOB, EVE, RAY, Letters, Site, agent, site, writer
 
@@ -133,3 +136,35 @@ async def test_a_question_of_the_agent_is_answered_by_its_form() -> None:
     assert "Which year?" in "".join(each.text for each in page.tags("pre"))
     assert state["status"] == "answered"
     assert any("2026" in str(entry) for entry in seen["entries"])
+
+
+FORMS = [each for each in PAGES if each.form]
+
+
+def filled_in(form: Endpoint, choice: int, text: str) -> dict[str, Any]:
+    """What a browser sends of a form with the text wherever one can be typed."""
+    assert form.takes is not None
+    fields: dict[str, Any] = {}
+    for each in msgspec.structs.fields(form.takes):
+        kind = each.type.__args__[0] if get_origin(each.type) is list else each.type
+        if get_origin(kind) is Literal:
+            fields[each.name] = kind.__args__[choice]
+        else:
+            fields[each.name] = text if kind is str else "0"
+    return {**fields, "before": "{}"} if "before" in fields else fields
+
+
+@pytest.mark.parametrize("choice", [0, -1])
+async def test_no_form_fails_at_what_is_nested_deeper_than_json_is_read(choice: int) -> None:
+    deep = "[" * 20_000 + "]" * 20_000
+    answers: dict[str, httpx2.Response] = {}
+    async with site(agents={"writer": writer(Letters())}) as here:
+        run = await held(here)
+        (call,) = (await here.by(ADA).get("/api/inbox"))["held"]
+        for form in FORMS:
+            where = form.path.replace("{run:path}", run).replace("{call:path}", call["id"])
+            answers[form.path] = await here.http.post(
+                here.url + where, data=filled_in(form, choice, deep), headers=here.by(ADA).headers
+            )
+    assert len(answers) > 5
+    assert {name: it.text for name, it in answers.items() if it.status_code >= 500} == {}

@@ -18,6 +18,7 @@ from clew.toolbox.calc import calc
 from tests.cli.shell import COMMAND, clew, environment, library
 
 OFFLINE = ("--model", "offline")
+DEEP = "[" * 5_000 + "]" * 5_000
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,9 @@ OFFLINE = ("--model", "offline")
         (["ask", "hm?", *OFFLINE, "--tokens", "-1"], 2, "is not in the range"),
         (["ask", "hm?", *OFFLINE, "--tools", ",,,"], 2, "',,,' names none"),
         (["ask", "hm?", *OFFLINE, "--agent", "deep.toml"], 2, "is nested too deeply"),
+        (["ask", "hm?", *OFFLINE, "--extra", f"a={DEEP}"], 2, "offline takes no a"),
+        (["fork", "last", "--at", "0", "--set", f"limits.steps={DEEP}"], 2, "limits.steps"),
+        (["fork", "last", "--at", "0", "--set", "observation.1.1=@deep.json"], 2, "is no JSON"),
         (["runs", "-n", "-5"], 2, "-5 is not in the range"),
         (["resume", "last", "--say", ""], 2, "the question is empty"),
         (["records", "verify", "last", "--expect", "zz"], 2, "--expect 'zz' is no hash"),
@@ -79,6 +83,7 @@ OFFLINE = ("--model", "offline")
 def test_a_line_says_what_to_do(words: list[str], code: int, said: str) -> None:
     Path("broken.py").write_text("1 / 0\n")
     Path("deep.toml").write_text(f"x = {'[' * 9_000}")
+    Path("deep.json").write_text(DEEP)
     run_sync(Agent(model="offline", tools=[calc()]), "What is 2+3?")
     run_sync(Agent(model="offline", tools=[calc()]), "What is 2+4?")
     before = entries()

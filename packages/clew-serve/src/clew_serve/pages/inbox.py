@@ -123,7 +123,7 @@ def _changed(form: RulingForm) -> bool:
     """Whether the arguments in the form are others than those that it came with."""
     try:
         one, other = msgspec.json.decode(form.args), msgspec.json.decode(form.before)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return True
     return encode(one) != encode(other)
 

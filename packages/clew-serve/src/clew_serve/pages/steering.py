@@ -179,7 +179,7 @@ def _changed(form: ForkForm) -> dict[str, Json]:
             continue
         try:
             changed[call] = _lines(value) if kind == "text" else msgspec.json.decode(value)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             message = f"the result of {call[:64]} is no JSON: {error}"
             raise RefusedError(422, "invalid", message) from error
     return changed

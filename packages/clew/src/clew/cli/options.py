@@ -142,7 +142,7 @@ def _extra(
             raise click.BadParameter(message, context, parameter)
         try:
             extra[name] = msgspec.json.decode(text)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             extra[name] = text
     return extra or None
 

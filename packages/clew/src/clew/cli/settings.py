@@ -111,7 +111,7 @@ def _value(key: str, text: str) -> Json:
         return text
     try:
         value: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text
     return value
 
@@ -125,7 +125,7 @@ def _observed(text: str) -> Json:
         return content
     try:
         value: Any = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         message = f"{text[1:]} is no JSON: {error}"
         raise ConfigError(message) from error
     return value
