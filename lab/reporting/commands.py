@@ -55,6 +55,7 @@ COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "reasoning-seen": "python -m benchmarks.offline --reasoning --half seen",
     },
     "formats": {"fuzz": "python -m tests.codecs.call_fuzz --values 6 --real 12 --cuts 8"},
+    "viewer": {"viewer": "python -m benchmarks.viewers"},
     "unseen": {"attacks": "python -m unseen"},
     "comparison": {
         "lines": "python -m comparison.applications.lines",

@@ -1,15 +1,11 @@
 """The system's Chromium: when it first paints a page, when words are there, and its heap."""
 
+import importlib.util
 import shutil
 import statistics
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
-
-try:
-    from playwright.async_api import async_playwright
-except ImportError:  # it is of the extra `tests`
-    async_playwright = None  # type: ignore[assignment] # looked at before it is called
 
 PROGRAM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 _SEEN: Final = """words => new Promise(done => {
@@ -36,14 +32,16 @@ class Painted(NamedTuple):
 
 def missing() -> str:
     """Why there is no browser, or ""."""
-    if async_playwright is None:
+    if importlib.util.find_spec("playwright") is None:
         return "browser left out: playwright is not installed"
     return "" if PROGRAM else "browser left out: there is no Chromium"
 
 
 @asynccontextmanager
 async def chromium() -> AsyncGenerator[Any]:
-    """A browser."""
+    """A browser; there has to be one (`missing`)."""
+    from playwright.async_api import async_playwright  # noqa: PLC0415 - it may not be installed
+
     async with async_playwright() as played:
         opened = await played.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         try:

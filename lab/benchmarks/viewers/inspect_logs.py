@@ -1,6 +1,7 @@
 """The same in Inspect's viewer, where it is: `CLEW_INSPECT` is a Python that has `inspect-ai`."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -61,6 +62,8 @@ def _ratios(what: str, inspect: Painted, clew: Painted) -> Row:
 
 def _write(logs: Path, kind: str, count: int, chars: int) -> bool:
     """Write logs; False where there is no `inspect-ai`."""
+    if not shutil.which(PYTHON):
+        return False
     words = [PYTHON, str(WRITES), str(logs), kind, str(count), str(chars)]
     return subprocess.run(words, stderr=subprocess.DEVNULL, check=False).returncode == 0
 

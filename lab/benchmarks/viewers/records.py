@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 from benchmarks.viewers import inspect_logs
 from benchmarks.viewers.chromium import chromium, missing, painted
@@ -11,7 +12,8 @@ from clew import SqliteStore
 from clew.interfaces import AnyEvent
 from tests.server.written_runs import started, thought, write
 
-SCREEN = 60
+SCREEN: Final = 60
+"""Entries on a page."""
 
 
 async def long_record(folder: Path, sizes: Sizes) -> AsyncIterator[Row]:
@@ -20,14 +22,17 @@ async def long_record(folder: Path, sizes: Sizes) -> AsyncIterator[Row]:
     store = SqliteStore(path)
     count = sizes.entries
     events: list[AnyEvent] = [
-        started("The first words?"), *(thought("t" * BODY) for _ in range(count - 2)),
-        thought("The last words."),
+        started("The first words?"), *(thought("t" * BODY) for _ in range(count - SCREEN - 1)),
+        thought("The last screen."), *(thought("t" * BODY) for _ in range(SCREEN - 1)),
     ]  # fmt: skip
     await write(store, "long", events)
     size = await store.size()
     await store.close()
     what = f"a record of {count:,} entries, {size / 1e6:.0f} MB"
-    pages = (("first", "", "The first words?"), ("last", f"?after={count - SCREEN}", "last words."))
+    pages = (
+        ("first", "", "The first words?"),
+        ("last", f"?after={count - SCREEN}", "The last screen."),
+    )
     with view(path) as server:
         async with client(server) as http:
             before = server.memory

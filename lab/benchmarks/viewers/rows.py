@@ -22,7 +22,7 @@ class Sizes:
 
     entries: int = 10_000
     runs: int = 1_000
-    paints: int = 7
+    paints: int = 5
     asked: int = 15
     viewers: int = 200
     live: int = 20
