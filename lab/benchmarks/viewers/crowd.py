@@ -31,6 +31,8 @@ class Counts:
     allowed: int = 0
     entries: int = 0
     requests: int = 0
+    again: int = 0
+    """Requests that were sent again, since their connection had been closed."""
     wrong: int = 0
     """Entries that were lost or came twice, ends that were not asked for."""
     late: list[float] = field(default_factory=list[float])
@@ -72,6 +74,15 @@ class Client:
 
     async def _follow(self, run: str, numbers: list[int]) -> None:
         """Take the entries behind those that were seen, until the run stops."""
+        while True:
+            try:
+                await self._take(run, numbers)
+            except httpx2.TransportError:  # the server closed what was idle: come back
+                self.counts.again += 1
+            else:
+                return
+
+    async def _take(self, run: str, numbers: list[int]) -> None:
         last = {"last-event-id": str(numbers[-1])} if numbers else {}
         self.counts.requests += 1
         async with self.http.stream("GET", f"/api/runs/{run}/events", headers=last) as answer:
@@ -86,18 +97,23 @@ class Client:
                     self.counts.late.append(time.time() * 1_000 - entry["at"])
 
     async def _get(self, path: str) -> dict[str, Any]:
-        self.counts.requests += 1
-        answer = await self.http.get(path)
-        answer.raise_for_status()
-        state: dict[str, Any] = answer.json()
-        return state
+        return await self._ask("GET", path)
 
     async def _post(self, path: str, body: object) -> dict[str, Any]:
-        self.counts.requests += 1
-        answer = await self.http.post(path, json=body)
-        answer.raise_for_status()
-        state: dict[str, Any] = answer.json()
-        return state
+        return await self._ask("POST", path, body)
+
+    async def _ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """What is answered; each of these may be asked again."""
+        while True:
+            self.counts.requests += 1
+            try:
+                answer = await self.http.request(method, path, json=body)
+            except httpx2.TransportError:
+                self.counts.again += 1
+                continue
+            answer.raise_for_status()
+            state: dict[str, Any] = answer.json()
+            return state
 
 
 async def crowd(folder: Path, sizes: Sizes) -> AsyncIterator[Row]:
@@ -122,7 +138,8 @@ async def crowd(folder: Path, sizes: Sizes) -> AsyncIterator[Row]:
     )
     what = f"{sizes.clients} clients at once, {counts.runs:,} runs of an hour in {took:.0f} s"
     beside = (
-        f"{counts.requests:,} requests, {counts.requests / took:,.0f} a second; "
+        f"{counts.requests:,} requests, {counts.requests / took:,.0f} a second, "
+        f"{counts.again} sent again; "
         f"{counts.entries:,} entries followed; letters sent {sent:,} of {counts.allowed:,} allowed"
     )
     yield Row(f"{what}: lost, twice or wrong", f"{wrong}", "0", beside, wrong)

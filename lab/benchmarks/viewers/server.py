@@ -15,6 +15,8 @@ import httpx2
 
 PATIENCE: Final = 120.0
 CONNECTIONS: Final = 500
+KEPT: Final = 2.0
+"""Seconds that a client keeps a connection; the server closes idle ones after five."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def started(words: Sequence[str]) -> Iterator[Server]:
 @asynccontextmanager
 async def client(server: Server) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client that is let in."""
-    limits = httpx2.Limits(max_connections=CONNECTIONS)
+    limits = httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT)
     async with httpx2.AsyncClient(
         base_url=server.url, headers=server.headers, limits=limits, timeout=PATIENCE
     ) as http:
