@@ -52,9 +52,9 @@ async def long_record(folder: Path, sizes: Sizes) -> AsyncIterator[Row]:
                 url = f"{server.url}runs/long{query}"
                 paint = await painted(browser, server.link, url, words, sizes.paints)
                 beside = f"first byte {paint.byte:.0f} ms, words seen {paint.words:.0f} ms"
-                shown = f"{what}: its {name} page in Chromium"
-                yield Row(f"{shown}, first paint", f"{paint.paint:.0f} ms", "≤ 300 ms", beside)
-                yield Row(f"{shown}, heap", f"{paint.heap:.1f} MB", "≤ 60 MB")
+                page = f"{what}: its {name} page in Chromium"
+                yield Row(f"{page}, first paint", f"{paint.paint:.0f} ms", "≤ 300 ms", beside)
+                yield Row(f"{page}, heap", f"{paint.heap:.1f} MB", "≤ 60 MB")
                 if not query:
                     async for row in inspect_logs.long_record(folder, browser, paint, sizes):
                         yield row
