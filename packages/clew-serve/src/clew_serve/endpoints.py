@@ -12,7 +12,7 @@ from starlette.routing import compile_path
 
 from clew_serve.access.roles import Role
 from clew_serve.access.users import User
-from clew_serve.errors import FailureForm, RefusedError
+from clew_serve.errors import FailureForm, Problem, RefusedError
 from clew_serve.responses import JSON, json_response
 from clew_serve.service import Service
 
@@ -52,7 +52,7 @@ class Endpoint:
 
     `takes` is the class of the body: JSON, or with `form` what a page's form sends. `query` is
     that of the parameters behind the `?`, and `gives` what the answer is: a class, or a media type.
-    `about` says it in a line.
+    `about` says it in a line, and `fails` is the class of what a failure is answered with.
     """
 
     method: Method
@@ -65,6 +65,7 @@ class Endpoint:
     query: type[msgspec.Struct] | None = None
     gives: Any = None
     status: int = 200
+    fails: type[msgspec.Struct] = Problem
 
     @property
     def changes(self) -> bool:

@@ -8,7 +8,6 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from clew_serve.endpoints import Endpoint, Inquiry
-from clew_serve.errors import Problem
 from clew_serve.pages.rendering import page
 from clew_serve.responses import json_response
 
@@ -28,6 +27,7 @@ _STATUSES: Final = (
     "415",
     "422",
     "500",
+    "502",
     "503",
 )
 
@@ -60,9 +60,10 @@ def endpoints(known: Iterable[Endpoint]) -> tuple[Endpoint, Endpoint]:
 def document(known: Iterable[Endpoint]) -> dict[str, Any]:
     """The OpenAPI document of these endpoints."""
     known = tuple(known)
-    kinds = [kind for each in known for kind in (each.takes, each.gives) if _is_schema(kind)]
-    schemas, components = msgspec.json.schema_components([*kinds, Problem], ref_template=_REFERENCE)
-    by_kind = dict(zip([*map(_key, kinds), _key(Problem)], schemas, strict=True))
+    classes = [(each.takes, each.gives, each.fails) for each in known]
+    kinds = [kind for each in classes for kind in each if _is_schema(kind)]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    by_kind = dict(zip(map(_key, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for each in known:
         path = each.path.replace(":path}", "}")
@@ -80,7 +81,7 @@ def document(known: Iterable[Endpoint]) -> dict[str, Any]:
 
 
 def _operation(each: Endpoint, by_kind: dict[str, Any]) -> dict[str, Any]:
-    problem = {"application/json": {"schema": by_kind[_key(Problem)]}}
+    problem = {"application/json": {"schema": by_kind[_key(each.fails)]}}
     answers: dict[str, Any] = {
         status: {"description": "what is wrong", "content": problem} for status in _STATUSES
     }

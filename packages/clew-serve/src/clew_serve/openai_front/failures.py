@@ -2,12 +2,28 @@
 
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from clew_serve.errors import Problem
 from clew_serve.responses import json_response
 
 _KINDS: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+class ErrorBody(msgspec.Struct):
+    """What its clients read of an error; `code` is the word for programs."""
+
+    message: str
+    type: str
+    code: str
+    param: str | None = None
+
+
+class Failure(msgspec.Struct):
+    """The body of a response that is none."""
+
+    error: ErrorBody
 
 
 def failure(status: int, problem: Problem) -> Response:
@@ -17,7 +33,7 @@ def failure(status: int, problem: Problem) -> Response:
 
 
 def error_of(status: int, problem: Problem) -> dict[str, Any]:
-    """What its clients read of an error."""
+    """An `ErrorBody`, as JSON."""
     usual = "invalid_request_error" if status < 500 else "server_error"
     message = f"{problem.message}: {problem.hint}" if problem.hint else problem.message
     kind = _KINDS.get(status, usual)
