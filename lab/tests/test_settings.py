@@ -72,7 +72,11 @@ def checks_fields(kind: type) -> bool:
     return "__post_init__" in vars(kind)
 
 
-SETTINGS: Final = {name: kind for name, kind in CLASSES.items() if checks_fields(kind)}
+SETTINGS: Final = {
+    name: kind
+    for name, kind in CLASSES.items()
+    if checks_fields(kind) and name not in NO_SETTINGS  # a value of a record may look at itself too
+}
 
 
 def plain(kind: Any) -> Any:
