@@ -1,6 +1,7 @@
 """A run from its beginning to its end, as a client of the API has it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -164,6 +165,20 @@ async def test_health_and_figures() -> None:
     assert "clew_steps_total 1" in figures
     assert 'clew_waiting_calls{wants="ruling"} 1' in figures
     assert 'clew_http_requests_total{status="201"} 1' in figures
+
+
+async def test_a_store_that_was_moved_takes_no_run_and_is_not_ready() -> None:
+    async with site(agents={"writer": writer(Letters())}) as here:
+        new = {"agent": "writer", "question": "Write."}
+        Path("runs.sqlite").rename("moved.sqlite")
+        refused = await here.by(ADA).ask("POST", "/api/runs", new)
+        ready = await here.by(ADA).ask("GET", "/readyz")
+        Path("moved.sqlite").rename("runs.sqlite")
+        assert (refused.status_code, refused.json()["error"]) == (503, "store_unreachable")
+        assert (ready.status_code, ready.text) == (503, "the store does not answer\n")
+        assert (await here.by(ADA).ask("GET", "/readyz")).text == "ok\n"
+        run = await here.by(ADA).begin("writer")
+        assert (await here.by(ADA).until_stop(run))["status"] == "held"
 
 
 async def test_probes_without_a_token_only_where_the_settings_say_so() -> None:

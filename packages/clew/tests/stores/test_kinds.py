@@ -110,6 +110,26 @@ async def test_a_file_that_was_replaced_is_told(tmp_path: Path) -> None:
         await run(agent, "Well?", store=place)
 
 
+async def test_nothing_begins_in_a_file_that_was_moved(tmp_path: Path) -> None:
+    """What is begun there would be lost with the process; put back, all goes on."""
+    async with SqliteStore(tmp_path / "runs.sqlite") as store:
+        await store.create("run")
+        (tmp_path / "runs.sqlite").rename(tmp_path / "moved")
+        begun = (
+            lambda: store.create("other"),
+            lambda: store.open("run"),
+            lambda: store.post("run", b"words"),
+            lambda: store.runs(1),
+        )
+        for begin in begun:
+            with pytest.raises(StoreUnreachableError, match="was removed or replaced"):
+                await begin()
+        (tmp_path / "moved").rename(tmp_path / "runs.sqlite")
+        await store.post("run", b"words")
+        assert [body for _, body in await store.inbox("run")] == [b"words"]
+        assert await store.open("run") == 2
+
+
 @pytest.mark.parametrize("votes", ["-2", "0"])
 def test_votes_are_one_or_more(votes: str) -> None:
     """What cannot be is refused as usage, before there is a record."""

@@ -175,6 +175,13 @@ class SqliteStore:
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.path)!r})"
 
+    def _check_file(self) -> None:
+        """Raise `StoreUnreachableError` where the file is no more at its path: who asks for health
+        is told, and nothing is begun that would be lost.
+        """
+        if identity(self.path) != self._identity:
+            raise file_replaced(self.path)
+
     @property
     def location(self) -> Hashable:
         """The file, by whatever name it was opened."""
@@ -194,6 +201,7 @@ class SqliteStore:
             if base is not None:
                 self._share(number or 0, base)
 
+        self._check_file()
         self._run_alone(self._witness.begin)
         self._within("NORMAL", insert)
         self._group.watch(run_id)
@@ -207,6 +215,7 @@ class SqliteStore:
             self._connection.execute(_BUMP, (number,))
             return epoch + 1
 
+        self._check_file()
         self._user_key()
         self._run_alone(self._witness.begin)
         epoch = self._within("NORMAL", bump)
@@ -217,8 +226,8 @@ class SqliteStore:
         return self._run_alone(partial(self._position, run_id))[1]
 
     async def append(self, append: Append) -> bool:
-        if append.barrier and identity(self.path) != self._identity:
-            raise file_replaced(self.path)
+        if append.barrier:
+            self._check_file()
         group = self._group
         # Cheaper than the turn of the loop in which others could come along; and waiting for them
         # would march many runs in step, all at work and then all waiting for a model.
@@ -266,6 +275,7 @@ class SqliteStore:
             number = self._position(run_id)[0]
             self._connection.execute(_POST, (number, body, self._mark_of(run_id, body)))
 
+        self._check_file()
         self._within("FULL", insert)
 
     async def inbox(self, run_id: str) -> list[tuple[int, bytes]]:
@@ -284,6 +294,7 @@ class SqliteStore:
     async def runs(
         self, limit: int = 0, after: RunInfo | None = None, status: str = ""
     ) -> list[RunInfo]:
+        self._check_file()
         try:
             return self._run_alone(partial(page_of, self._connection, limit, after, status))
         except StoreError:
