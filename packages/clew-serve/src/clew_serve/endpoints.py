@@ -31,7 +31,7 @@ class Inquiry:
     """A request that was let in, with what a handler needs: nothing else of it is looked at.
 
     `path` has the parameters of the path, and `query` and `content` are of the classes that the
-    endpoint takes.
+    endpoint takes. `reviewed` is the run of another user that the gate lets a reviewer see.
     """
 
     service: Service
@@ -40,6 +40,11 @@ class Inquiry:
     path: Mapping[str, str] = field(default_factory=dict[str, str])
     query: Any = None
     content: Any = None
+    reviewed: str = ""
+
+    def owner_for(self, run_id: str) -> str | None:
+        """Whose this run has to be for the user to see it; None for anybody's."""
+        return None if run_id == self.reviewed else self.user.owner
 
 
 Handler: TypeAlias = Callable[[Inquiry], Awaitable[Any]]
@@ -52,7 +57,8 @@ class Endpoint:
 
     `takes` is the class of the body: JSON, or with `form` what a page's form sends. `query` is
     that of the parameters behind the `?`, and `gives` what the answer is: a class, or a media type.
-    `about` says it in a line, and `fails` is the class of what a failure is answered with.
+    `about` says it in a line, and `fails` is the class of what a failure is answered with. With
+    `reviews` a reviewer may ask it of another's run, while that waits for a decision.
     """
 
     method: Method
@@ -66,6 +72,7 @@ class Endpoint:
     gives: Any = None
     status: int = 200
     fails: type[msgspec.Struct] = Problem
+    reviews: bool = False
 
     @property
     def changes(self) -> bool:

@@ -54,6 +54,7 @@ API: Final[tuple[Endpoint, ...]] = (
     ),
     Endpoint(
         method="GET", path=f"{_RUN}/entries", role="look", handler=entries.get,
+        reviews=True,
         query=entries.EntryQuery, gives=entries.EntryPage, about="A page of a run's entries.",
     ),
     Endpoint(
@@ -95,21 +96,24 @@ API: Final[tuple[Endpoint, ...]] = (
     ),
     Endpoint(
         method="GET", path=_RUN, role="look", handler=runs.get,
+        reviews=True,
         gives=runs.Run, about="A run as it is now.",
     ),
     Endpoint(
         method="POST", path="/api/rulings/{call:path}", role="rule", handler=decisions.give_ruling,
+        reviews=True,
         takes=decisions.RulingBody, gives=steering.Done, about="Allow a held call, or refuse it.",
     ),
     Endpoint(
         method="POST", path="/api/answers/{call:path}", role="rule", handler=decisions.give_answer,
+        reviews=True,
         takes=decisions.AnswerBody, gives=steering.Done,
         about="Answer a question, or give the result of a call that others perform.",
     ),
     Endpoint(
         method="POST", path="/api/settlings/{call:path}", role="rule",
         handler=decisions.give_outcome, takes=decisions.SettlingBody, gives=steering.Done,
-        about="Say whether a call of unknown outcome was done.",
+        reviews=True, about="Say whether a call of unknown outcome was done.",
     ),
     Endpoint(
         method="GET", path="/healthz", role="look", handler=live,

@@ -10,7 +10,7 @@ from clew_serve import ServeConfig, application
 from clew_serve.access.roles import ROLES, may
 from clew_serve.endpoints import Endpoint, RouteTable
 from clew_serve.routes import route_table
-from tests.server.site import ADA, BOB, EVE, RAY, ROOT, Letters, Site, site, writer
+from tests.server.site import ADA, BOB, EVE, RAY, ROOT, Letters, Site, greeter, site, writer
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,20 @@ BODIES: Final[dict[str, Any]] = {  # what each route takes, so that nothing else
     "/agui": {"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": "Hi."}]},
     "/v1/responses": {"model": "writer", "input": "Hi."},
     "/v1/chat/completions": {"model": "writer", "messages": [{"role": "user", "content": "Hi."}]},
+}
+
+REVIEWED: Final = {  # what a reviewer may ask of another's run, while it waits
+    ("GET", "/api/runs/{run:path}"),
+    ("GET", "/api/runs/{run:path}/entries"),
+    ("GET", "/runs/{run:path}"),
+    ("GET", "/runs/{run:path}/more"),
+    ("GET", "/runs/{run:path}/picture"),
+    ("POST", "/api/rulings/{call:path}"),
+    ("POST", "/api/answers/{call:path}"),
+    ("POST", "/api/settlings/{call:path}"),
+    ("POST", "/inbox/rulings/{call:path}"),
+    ("POST", "/inbox/answers/{call:path}"),
+    ("POST", "/inbox/settlings/{call:path}"),
 }
 
 
@@ -137,6 +151,65 @@ async def test_a_run_of_another_is_not_found_by_whoever_has_its_id() -> None:
         assert [it["run_id"] for it in (await here.by(ROOT).get("/api/runs"))["runs"]] == [run]
         assert (await here.by(ADA).get(f"/api/runs/{run}"))["status"] == "held"
     assert letters.sent == []
+
+
+async def test_a_reviewer_sees_and_decides_on_a_run_of_another_while_it_waits() -> None:
+    """On a closed list of routes; on all others, and of a run that waits not, there is none."""
+    letters = Letters()
+    agents = {"writer": writer(letters), "greeter": greeter()}
+    async with site(agents=agents) as here:
+        (run, call), ray = await held(here), here.by(RAY)
+        ended = await here.by(ADA).begin("greeter")
+        await here.by(ADA).until_stop(ended)
+        for each in of_a_run():
+            asked = [(ended, f"{ended}:1.1", True)]
+            if (each.method, each.path) not in REVIEWED:
+                asked.append((run, call, True))
+            elif each.method == "GET":
+                asked.append((run, call, False))
+            for run_id, named, refused in asked:
+                answer = await ray.ask(each.method, path_of(each, run_id, named), body_of(each))
+                if may("rule", each.role or "admin") and refused:
+                    assert (answer.status_code, error_of(answer)) == (404, "run_not_found"), each
+                    missing = path_of(each, "no-such-run", named.replace(run_id, "no-such-run"))
+                    like = await ray.ask(each.method, missing, body_of(each))
+                    assert answer.text.replace(run_id, "no-such-run") == like.text
+                elif refused:
+                    assert (answer.status_code, error_of(answer)) == (403, "role"), each
+                elif each.path.endswith("/picture"):  # which the run has not
+                    assert error_of(answer) == "no_such_picture"
+                else:
+                    assert answer.status_code == 200, each
+        assert (await ray.get("/api/runs"))["runs"] == []
+        (waiting,) = (await ray.get("/api/inbox"))["held"]
+        assert (waiting["id"], waiting["args"], waiting["owner"]) == (
+            call, {"text": "Dear Ada"}, "ada",
+        )  # fmt: skip
+        shown = await ray.ask("GET", f"/runs/{run}")
+        assert not [it for it in ("/prompt", "/figures", "/export", "/live") if it in shown.text]
+        assert (await here.by(EVE).get("/api/inbox"))["held"] == []
+        await ray.post(f"/api/rulings/{call}", {"allow": True})
+        await ray.post(f"/api/rulings/{call}", {"allow": True})  # as a client that retries
+        assert (await here.by(ADA).until_stop(run))["status"] == "answered"
+        await ray.post(f"/api/rulings/{call}", {"allow": True})
+        for path in (f"/api/runs/{run}", f"/api/runs/{run}/entries", f"/runs/{run}"):
+            assert (await ray.ask("GET", path)).status_code == 404
+        assert (await ray.get("/api/inbox"))["held"] == []
+        entries = (await here.by(ADA).get(f"/api/runs/{run}/entries"))["entries"]
+        assert [each["by"] for each in entries if each["event"] == "ruling"] == ["ray"]
+    assert letters.sent == ["Dear Ada"]
+
+
+async def test_a_reviewer_finds_no_run_that_somebody_else_decided_on() -> None:
+    async with site(agents={"writer": writer(Letters())}, work=False) as here:
+        run = await here.by(ADA).begin("writer")
+        async with site(agents={"writer": writer(Letters())}) as working:
+            call = (await working.by(ADA).until_stop(run))["pending"][0]["id"]
+        await here.by(RAY).get(f"/api/runs/{run}")
+        await here.by(ADA).post(f"/api/rulings/{call}", {"allow": True})
+        for method, path in (("GET", f"/api/runs/{run}"), ("POST", f"/api/rulings/{call}")):
+            answer = await here.by(RAY).ask(method, path, {"allow": True})
+            assert (answer.status_code, error_of(answer)) == (404, "run_not_found")
 
 
 async def test_a_role_may_what_it_says_and_no_more() -> None:

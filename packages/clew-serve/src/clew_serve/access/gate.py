@@ -6,7 +6,7 @@ then a path that there is not (404), and then what the user's role may not (403)
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketClose
 
 from clew_serve.access.cookies import set_cookie
 from clew_serve.access.origins import Origins
+from clew_serve.access.reviews import reviewed_run
 from clew_serve.access.roles import may
 from clew_serve.access.users import User, Users
 from clew_serve.bodies import check_declared, read_body
@@ -101,6 +102,8 @@ class Gate:
             media_type = headers.get("content-type", "")
             body = body_of(endpoint.takes, raw, media_type, form=endpoint.form)
         inquiry = Inquiry(self.service, user, headers, parameters, query, body)
+        if endpoint.reviews and user.reviews:
+            inquiry = replace(inquiry, reviewed=await reviewed_run(inquiry))
         return reply(await endpoint.handler(inquiry), endpoint)
 
     def _check_origin(self, headers: Headers) -> None:

@@ -3,8 +3,8 @@
 from typing import Final, Literal, TypeAlias, get_args
 
 Role: TypeAlias = Literal["look", "rule", "run", "admin"]
-"""To see one's own runs; to rule on calls and give results; to begin, steer and end runs; to see
-and steer everybody's.
+"""To see one's own runs; to decide on calls (who has no more than that is a reviewer, and
+does so for everybody's runs that wait); to begin, steer and end runs; to see and steer everybody's.
 """
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)

@@ -28,7 +28,8 @@ OPERATOR: Final = "the operator"
 class User:
     """Who may ask, by the secret `token`, and what they may do.
 
-    The runs that they begin belong to `name`, and they see no others. An admin sees all, and may
+    The runs that they begin belong to `name`, and they see no others, but that the role "rule" sees
+    those that wait for a decision. An admin sees all, and may
     have no name: then the runs belong to nobody. Raises `ConfigError` for a token that can be
     guessed, and for a name that is missing.
     """
@@ -57,6 +58,11 @@ class User:
     def owner(self) -> str | None:
         """Whose runs they see; None for everybody's."""
         return None if self.role == "admin" else self.name
+
+    @property
+    def reviews(self) -> bool:
+        """Whether they decide on others' runs that wait; who begins runs does not."""
+        return self.role == "rule"
 
     @property
     def begins_for(self) -> str | None:

@@ -18,7 +18,7 @@ async def record_of(inquiry: Inquiry, run_id: str = "") -> Trajectory:
     Raises `RunNotFoundError` for another's, as for one that there is not.
     """
     run_id = run_id or inquiry.path["run"]
-    return await read(run_id, store=inquiry.service.store, owner=inquiry.user.owner)
+    return await read(run_id, store=inquiry.service.store, owner=inquiry.owner_for(run_id))
 
 
 async def info_of(inquiry: Inquiry) -> RunInfo:
@@ -27,7 +27,7 @@ async def info_of(inquiry: Inquiry) -> RunInfo:
     Raises `RunNotFoundError` as `record_of` does.
     """
     run_id, store = inquiry.path["run"], inquiry.service.store
-    infos = await runs_with(store, 1, owner=inquiry.user.owner or "", run_id=run_id)
+    infos = await runs_with(store, 1, owner=inquiry.owner_for(run_id) or "", run_id=run_id)
     if not infos:
         raise unknown_run(run_id)
     return infos[0]

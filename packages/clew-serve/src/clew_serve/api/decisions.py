@@ -94,5 +94,5 @@ def waiting_call(record: Trajectory, named: str) -> PendingApproval | None:
 
 
 def _by(inquiry: Inquiry) -> dict[str, Any]:
-    user = inquiry.user
-    return {"by": user.by, "owner": user.owner, "store": inquiry.service.store}
+    owner = inquiry.owner_for(approval_id(inquiry.path["call"]).run_id)
+    return {"by": inquiry.user.by, "owner": owner, "store": inquiry.service.store}

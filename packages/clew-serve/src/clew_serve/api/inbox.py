@@ -10,6 +10,7 @@ from clew.interfaces import RunInfo
 from clew.stores.listing import runs_with, summary
 from clew.toolbox import ASK_PERSON
 from clew.workers import is_set_aside
+from clew_serve.access.reviews import unknown_of
 from clew_serve.endpoints import Inquiry
 
 LOOKED_AT: Final = 1_000
@@ -47,8 +48,9 @@ class Inbox(msgspec.Struct):
 
 
 async def get(inquiry: Inquiry) -> Inbox:
-    """What waits for the user."""
-    owner, store = inquiry.user.owner, inquiry.service.store
+    """What waits for the user: a reviewer has what waits in all runs, and their own broken ones."""
+    user, store = inquiry.user, inquiry.service.store
+    owner = None if user.reviews else user.owner
     waiting = await pending_approvals(store=store, owner=owner)
     box = Inbox([], [], [], [], [])
     for each in waiting:
@@ -59,7 +61,11 @@ async def get(inquiry: Inquiry) -> Inbox:
     infos = await runs_with(store, LOOKED_AT, owner=owner or "")
     asked = {f"{each.run_id}:{each.call}" for each in waiting if each.wants == "outcome"}
     for info in infos:
-        _add(box, info, asked)
+        _add_unknown(box, info, asked)
+    if user.reviews:
+        infos = await runs_with(store, LOOKED_AT, owner=user.owner or "")
+    for info in infos:
+        _add_broken(box, info)
     failures = inquiry.service.work.failures
     box.broken += [
         BrokenRun(info.run_id, failures[info.run_id], info.last.at)
@@ -78,20 +84,19 @@ def _list_for(box: Inbox, each: PendingApproval) -> list[dict[str, Any]]:
     return box.held
 
 
-def _add(box: Inbox, info: RunInfo, asked: Collection[str]) -> None:
-    """Add what is unknown of a stopped run, and whether it broke; `asked` is listed already.
+def _add_unknown(box: Inbox, info: RunInfo, asked: Collection[str]) -> None:
+    """Add what is unknown of a stopped run; `asked` is listed already."""
+    box.unknown += [
+        UnknownOutcome(each.id, each.id.rpartition(":")[0], each.tool, each.args, info.last.at)
+        for each in unknown_of(info)
+        if each.id not in asked
+    ]
 
-    A run lists what is unknown below it, and is told what is settled there: a sub-run is not.
-    """
+
+def _add_broken(box: Inbox, info: RunInfo) -> None:
+    """Add a run that broke."""
     run = summary(info)
     if run is None or run.stop is None:
         return
-    serves_a_call = run.started.parent and run.started.grant and not info.base
-    if not serves_a_call:
-        box.unknown += [
-            UnknownOutcome(each.id, each.id.rpartition(":")[0], each.tool, each.args, info.last.at)
-            for each in run.stop.unknown
-            if each.id not in asked
-        ]
     if run.stop.status == "failed" or is_set_aside(run.stop):
         box.broken.append(BrokenRun(info.run_id, run.stop.reason, info.last.at))

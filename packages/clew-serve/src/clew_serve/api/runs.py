@@ -182,7 +182,8 @@ async def _standing(inquiry: Inquiry, record: Trajectory) -> str:
     """How a run stands: that of its stop, or whether somebody works on it."""
     if not queue_of(record):
         return record.stop.status if record.stop is not None else "open"
-    return await status(record.run_id, store=inquiry.service.store, owner=inquiry.user.owner)
+    owner = inquiry.owner_for(record.run_id)
+    return await status(record.run_id, store=inquiry.service.store, owner=owner)
 
 
 def title_of(record: Trajectory) -> str:

@@ -142,17 +142,17 @@ INBOX_PAGES: Final = (
     ),
     Endpoint(
         method="POST", path=f"{_LIST}/rulings/{{call:path}}", role="rule", handler=rule,
-        takes=RulingForm, form=True, gives="text/html", status=303,
+        takes=RulingForm, form=True, reviews=True, gives="text/html", status=303,
         about="The form that allows a held call, or refuses it.",
     ),
     Endpoint(
         method="POST", path=f"{_LIST}/answers/{{call:path}}", role="rule", handler=answer,
-        takes=AnswerForm, form=True, gives="text/html", status=303,
+        takes=AnswerForm, form=True, reviews=True, gives="text/html", status=303,
         about="The form that answers a question, or gives a result.",
     ),
     Endpoint(
         method="POST", path=f"{_LIST}/settlings/{{call:path}}", role="rule", handler=settle,
-        takes=SettlingForm, form=True, gives="text/html", status=303,
+        takes=SettlingForm, form=True, reviews=True, gives="text/html", status=303,
         about="The form that settles a call of unknown outcome.",
     ),
 )  # fmt: skip

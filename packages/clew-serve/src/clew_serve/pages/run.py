@@ -52,11 +52,13 @@ async def show(inquiry: Inquiry) -> HTMLResponse:
     run = summary(info)
     started = None if run is None else run.started
     status = status_of(info.last.body)
-    goes_on = status in {OPEN, HELD} or bool(await inquiry.service.store.inbox(info.run_id))
+    goes_on = not inquiry.reviewed and (
+        status in {OPEN, HELD} or bool(await inquiry.service.store.inbox(info.run_id))
+    )
     return page(
         inquiry, "run.html", info=info, started=started, title=title_of(info, started),
         status=status, goes_on=goes_on, query=query, screen=SCREEN, steers=may_steer(inquiry),
-        request=secrets.token_hex(16), **await _screen(inquiry, info),
+        request=secrets.token_hex(16), reviewed=inquiry.reviewed, **await _screen(inquiry, info),
     )  # fmt: skip
 
 
@@ -116,7 +118,8 @@ def title_of(info: RunInfo, started: Started | None) -> Markup:
 
 def _thread(inquiry: Inquiry, info: RunInfo, after: int, step: int | None) -> Thread:
     """The same for the user who asks."""
-    return replace(thread_of(info, after, step), forks=may_steer(inquiry))
+    thread = thread_of(info, after, step)
+    return replace(thread, forks=may_steer(inquiry), prompts=not inquiry.reviewed)
 
 
 def _position(last_id: str) -> tuple[int, int | None] | None:
@@ -130,7 +133,7 @@ def _position(last_id: str) -> tuple[int, int | None] | None:
 RUN_PAGES: Final = (
     Endpoint(
         method="GET", path=f"{_RUN}/more", role="look", handler=more, query=ThreadQuery,
-        gives="text/html", about="The next entries of a run, for its page.",
+        gives="text/html", reviews=True, about="The next entries of a run, for its page.",
     ),
     Endpoint(
         method="GET", path=f"{_RUN}/live", role="look", handler=live, query=LiveQuery,
@@ -138,10 +141,10 @@ RUN_PAGES: Final = (
     ),
     Endpoint(
         method="GET", path=f"{_RUN}/picture", role="look", handler=picture, query=PictureQuery,
-        gives="image/*", about="A picture of an entry.",
+        gives="image/*", reviews=True, about="A picture of an entry.",
     ),
     Endpoint(
-        method="GET", path=_RUN, role="look", handler=show, query=ThreadQuery,
+        method="GET", path=_RUN, role="look", reviews=True, handler=show, query=ThreadQuery,
         gives="text/html", about="The page of a run.",
     ),
 )  # fmt: skip

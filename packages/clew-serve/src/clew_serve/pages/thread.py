@@ -147,6 +147,8 @@ class Thread:
     alone: bool = False
     forks: bool = False
     """Whether each step leads to the form that forks the run there."""
+    prompts: bool = True
+    """Whether each step leads to its prompt."""
     names: dict[str, str] = field(default_factory=dict[str, str])
     sources: dict[str, str] = field(default_factory=dict[str, str])
 

@@ -51,6 +51,7 @@ __all__ = [
     "root_of",
     "rule",
     "value_of_text",
+    "waiting_in",
 ]
 
 LOG: Final = logging.getLogger("clew")
@@ -74,13 +75,14 @@ async def pending_approvals(
             for info in await runs_with(opened, status=status, labels=labels, owner=owner)
         ]:
             try:
-                approvals += await _held(opened, info.run_id)
+                approvals += await waiting_in(opened, info.run_id)
             except StoreError as error:
                 LOG.warning("what waits in run %s is not listed: %s", info.run_id, error)
         return tuple(sorted(approvals, key=lambda each: (each.at, each.run_id, each.call)))
 
 
-async def _held(store: Store, run_id: str) -> list[PendingApproval]:
+async def waiting_in(store: Store, run_id: str) -> list[PendingApproval]:
+    """The calls of one run that `pending_approvals` would list. Raises `StoreError`."""
     trajectory = await load(store, run_id)
     if trajectory.is_foreign or await _is_to_end(store, run_id):  # nothing of it will be done
         return []
