@@ -10,7 +10,7 @@ from clew.guards import Provenance
 from clew.testing import ScriptedModel, act, finish
 from clew.toolbox import HoldQuestions, ask_person
 from clew.workers import WorkerConfig, work
-from tests.server.site import ADA, BOB, Letters, Site, agent, hold_letters, site, writer
+from tests.server.site import ADA, BOB, RAY, Letters, Site, agent, hold_letters, site, writer
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +129,36 @@ async def test_what_is_unknown_below_stands_in_the_inbox_once_and_until_it_is_se
         async for _ in here.by(ADA).events(state["run_id"], after=str(before)):
             pass
         assert (await here.by(ADA).get("/api/inbox"))["unknown"] == []
+
+
+async def test_a_reviewer_settles_and_answers_for_somebody_else() -> None:
+    """Also what is unknown below: the run that lists it and the one that made the call are seen."""
+    low = agent([act("post", to="Ada"), finish("Perhaps.")], [post])
+    helper = delegate(low, name="help", description="Help.")
+    script = [act("help", task="Post it."), finish("Done."), finish("Well.")]
+    top = Agent(ScriptedModel(script), tools=[helper], guards=[Provenance("off")])
+    signing = agent([act("sign", text="Here."), finish("Signed.")], [sign])
+    async with site(agents={"top": top, "signing": signing}) as here:
+        ray, state, waits = here.by(RAY), await held(here, "top"), await held(here, "signing")
+        box = await ray.get("/api/inbox")
+        (lost,), (asked,) = box["unknown"], box["external"]
+        runs = [state["run_id"], lost["run_id"], waits["run_id"]]
+        assert [(await ray.get(f"/api/runs/{each}"))["owner"] for each in runs] == ["ada"] * 3
+        settling = (f"/api/settlings/{lost['id']}", {"done": True})
+        answering = (f"/api/answers/{asked['id']}", {"value": "Ada"})
+        await ray.post(*settling)
+        await ray.post(*answering)
+        async for _ in here.by(ADA).events(state["run_id"], after=str(state["entries"])):
+            pass
+        assert (await here.by(ADA).until_stop(waits["run_id"]))["answer"] == "Signed."
+        for each in runs:
+            assert (await ray.ask("GET", f"/api/runs/{each}")).status_code == 404
+        await ray.post(*settling)  # as a client that retries
+        await ray.post(*answering)
+        record = await read(waits["run_id"], store="runs.sqlite")
+    settled = record.calls[0].settled
+    assert settled is not None
+    assert settled.by == "ray"
 
 
 @pytest.mark.parametrize("done", [True, False])
