@@ -1,20 +1,13 @@
 """Which runs of others a reviewer sees: those of which the inbox lists something to decide."""
 
-from typing import TYPE_CHECKING
-
-from clew import ConfigError, StoreError, read
-from clew.agent.approvals import approval_id, root_of, waiting_in
-from clew.agent.words_on_calls import first_word
-from clew.interfaces import RunInfo, UnknownCall
+from clew import ConfigError, StoreError, Trajectory, read
+from clew.agent.approvals import approval_id, decided_by, root_of, waiting_in
+from clew.interfaces import RunInfo, Store, UnknownCall
 from clew.stores.listing import runs_with, status_of, summary
-
-if TYPE_CHECKING:  # which has the user
-    from clew import Trajectory
-    from clew.interfaces import Store
-    from clew_serve.endpoints import Inquiry
+from clew_serve.endpoints import Inquiry
 
 
-async def reviewed_run(inquiry: "Inquiry") -> str:
+async def reviewed_run(inquiry: Inquiry) -> str:
     """The run of the path, if it is another's and waits for a decision; else "".
 
     That of a call on which the user decided is one too, so that it is safe to say it again.
@@ -44,7 +37,7 @@ def unknown_of(info: RunInfo) -> tuple[UnknownCall, ...]:
     return () if serves_a_call else tuple(run.stop.unknown)
 
 
-async def _waits(store: "Store", record: "Trajectory") -> bool:
+async def _waits(store: Store, record: Trajectory) -> bool:
     """Whether the inbox lists anything to decide of a run."""
     run_id, root = record.run_id, await root_of(store, record)
     for info in await runs_with(store, 1, run_id=run_id):
@@ -57,13 +50,9 @@ async def _waits(store: "Store", record: "Trajectory") -> bool:
     )
 
 
-async def _has_decided(inquiry: "Inquiry", record: "Trajectory") -> bool:
+async def _has_decided(inquiry: Inquiry, record: Trajectory) -> bool:
     """Whether the first word on the call of the path is the user's."""
     if not (named := inquiry.path.get("call", "")):
         return False
-    key, store = approval_id(named).key, inquiry.service.store
-    for call in record.calls:
-        if call.key == key:
-            word = call.settled or call.ruling or await first_word(store, record, call)
-            return word is not None and word.by == inquiry.user.by
-    return False
+    by = await decided_by(inquiry.service.store, record, approval_id(named).key)
+    return by == inquiry.user.by

@@ -17,6 +17,7 @@ from clew.agent.runner import has_begun
 from clew.agent.typed_text import TypedText, arguments_of_text, value_of_text
 from clew.agent.words_on_calls import (
     NamedCall,
+    first_word,
     notify_ancestors,
     reached_root,
     recorded_tool,
@@ -31,7 +32,7 @@ from clew.core.pending import PendingApproval, approval_id, pending_here, pendin
 from clew.core.redaction import Redaction, secrets
 from clew.core.settling import waits_for_result
 from clew.core.stores import Store
-from clew.core.trajectory import Call
+from clew.core.trajectory import Call, Trajectory
 from clew.core.values import Json, encode
 from clew.stores import Where, store_at
 from clew.stores.listing import runs_with
@@ -44,6 +45,7 @@ __all__ = [
     "approval_id",
     "arguments_of_text",
     "cancel",
+    "decided_by",
     "pending_approvals",
     "pending_here",
     "pending_in",
@@ -93,6 +95,18 @@ async def waiting_in(store: Store, run_id: str) -> list[PendingApproval]:
     kept = {call.key for call in waiting} - ruled
     root = await root_of(store, trajectory)
     return [each for each in pending_here(trajectory, root) if each.call in kept]
+
+
+async def decided_by(store: Store, record: Trajectory, key: str) -> str | None:
+    """Who said the first word on a call of a run; None where nobody did, or there is no such call.
+
+    A ruling, a result or an outcome counts from when it is in the run's inbox. Raises `StoreError`.
+    """
+    call = next((each for each in record.calls if each.key == key), None)
+    if call is None:
+        return None
+    word = call.settled or call.ruling or await first_word(store, record, call)
+    return None if word is None else word.by
 
 
 async def _is_to_end(store: Store, run_id: str) -> bool:
