@@ -126,7 +126,10 @@ def spoilt(draw: st.DrawFn, value: Any) -> Any:
         new = spoilt(draw, old)
     else:
         new = draw(ODD)
-    return msgspec.structs.replace(value, **{name: new})
+    try:
+        return msgspec.structs.replace(value, **{name: new})
+    except (TypeError, ValueError):  # it is refused where it is made
+        return value
 
 
 async def begun(store: MemoryStore, event: AnyEvent) -> Journal:

@@ -22,9 +22,9 @@ from clew import ConfigError
 from clew.agent_files import with_model
 from clew.cli.agents import options
 from clew.cli.errors import ANSWERED, EXITS, FAILED, debugging
-from clew.cli.interrupts import unless_interrupted
 from clew.cli.options import DEBUG, JSON, trial_options
 from clew.cli.progress import of_many
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import console
 from clew.cli.store_option import command

@@ -8,9 +8,9 @@ import click
 
 from clew import Entry, Idle, Nested, Trajectory, follow, read
 from clew.cli.errors import ANSWERED, INTERRUPTED
-from clew.cli.interrupts import unless_interrupted
 from clew.cli.options import DEBUG, JSON, RUN, STORE
 from clew.cli.render import TextBlock, render_event
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import RunScreen, console, watching
 from clew.cli.store_option import existing, find_run

@@ -10,8 +10,8 @@ import click
 
 from clew import StoreError
 from clew.cli.errors import ANSWERED, FAILED
-from clew.cli.interrupts import unless_interrupted
 from clew.cli.options import DEBUG, JSON, ONLY_LABEL, ONLY_OWNER, SESSION, STORE
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
 from clew.cli.store_option import command, existing, exists, redacted_location
 from clew.cli.watch import watch

@@ -11,7 +11,6 @@ from clew import Entry, Question, Trajectory, follow, result_of, submit
 from clew.agent_files import Spec, origin
 from clew.cli.agents import Assembled, assemble, options
 from clew.cli.errors import ANSWERED
-from clew.cli.interrupts import unless_interrupted
 from clew.cli.options import (
     ATTACH,
     DEBUG,
@@ -28,6 +27,7 @@ from clew.cli.options import (
 )
 from clew.cli.outcome import ShownResult, finish
 from clew.cli.render import TextBlock
+from clew.cli.run_here import unless_interrupted
 from clew.cli.safe_text import json_text, say
 from clew.cli.screen import RunScreen, watching
 from clew.cli.store_option import command, shared_location

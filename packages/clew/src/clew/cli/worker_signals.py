@@ -6,7 +6,7 @@ from typing import Final
 
 import anyio
 
-from clew.cli.interrupts import on_signals
+from clew.cli.run_here import on_signals
 from clew.cli.safe_text import say
 
 WAITS: Final = (

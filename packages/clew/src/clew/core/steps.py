@@ -318,12 +318,14 @@ class Step(msgspec.Struct, gc=False):
     @property
     def pending(self) -> list[Call]:
         """Calls without an observation, except finish and those that wait for others."""
-        pending: list[Call] = []
-        for call in (*self.calls, *self.asked):
-            is_open = call.observation is None and call.action.name != FINISH
-            if is_open and not (call.asked and call.waiting):
-                pending.append(call)
-        return pending
+        if len(self.calls) == 1 and not self.asked:  # as a rule, and asked often
+            (one,) = self.calls
+            return [one] if one.observation is None and one.action.name != FINISH else []
+        return [
+            call for call in (*self.calls, *self.asked)
+            if call.observation is None and call.action.name != FINISH
+            and not (call.asked and call.waiting)
+        ]  # fmt: skip
 
     def suspend(self, call: Call, event: Suspended) -> tuple[Call, ...]:
         """Add the calls that a call of the step asks for, numbered as they come."""

@@ -128,7 +128,7 @@ class BoundProvenance:
         if self._level(trajectory) == "off":
             return None
         tool, origins = self.tools[call.action.name], self.origins(trajectory)
-        if not self._judges(origins, trajectory):
+        if not (origins.has_read or self._is_watchful(trajectory)):
             return None
         made = [*origins.made, *let_through(trajectory, call, self.judged)]
         judgement = Judgement(origins, tool, call, made=made, written=written)
