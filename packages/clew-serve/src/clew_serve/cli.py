@@ -4,6 +4,7 @@ import importlib
 import threading
 import webbrowser
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,9 @@ from clew.cli.commands import (
     shared_store,
     store_option,
 )
-from clew.workers import OnWorkerEvent
+from clew.workers import OnWorkerEvent, WorkerEvent
+
+_LOGGED: Final = frozenset({"failed", "refused", "lost"})
 
 EPILOG: Final = """\b
 Examples:
@@ -31,7 +34,8 @@ Examples:
 \b
 Open the link that it prints: whoever has it may do everything. Without AGENT
 it shows the runs of the store. A token file has one token, or lines
-NAME ROLE TOKEN; a role is look, rule, run or admin. Ctrl-C lets each run
+NAME ROLE TOKEN; a role is look, rule, run or admin. Users of a token file
+open /?token=TOKEN, or type it into the page that asks for it. Ctrl-C lets each run
 finish its step; a second Ctrl-C stops at once. Exit codes: 0, 2 usage,
 5 store, 130 stopped at once.
 """
@@ -128,7 +132,10 @@ async def _serve(serve_it: Any, config: Any, location: str, on_ready: Callable[[
             pass
 
     async def work(leaving: anyio.Event, on_event: OnWorkerEvent) -> None:
-        await serve_it(config, leaving=leaving, on_ready=on_ready, on_event=on_event)
+        def once(event: WorkerEvent) -> None:  # the worker's log has told why, in a line
+            on_event(replace(event, what="left") if event.what in _LOGGED else event)
+
+        await serve_it(config, leaving=leaving, on_ready=on_ready, on_event=once)
 
     return await serve_until_signal(work)
 

@@ -115,3 +115,12 @@ class ServeConfig:
     def works(self) -> bool:
         """Whether runs are executed in this process."""
         return self.work and not self.read_only and bool(self.agents)
+
+    @property
+    def why_idle(self) -> str:
+        """Why no runs are executed in this process; "" where they are."""
+        if self.works:
+            return ""
+        if self.read_only:
+            return "it was started with --read-only"
+        return "it was started with --no-work" if not self.work else "it was started without agents"

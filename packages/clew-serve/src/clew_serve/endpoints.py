@@ -136,13 +136,14 @@ def body_of(kind: type[B], body: bytes, media_type: str, *, form: bool = False) 
     if form and media_type == FORM:
         return query_of(kind, pairs_of(body), "form")
     if media_type != JSON:
-        raise RefusedError(
-            415, "not_json", "the body is no JSON", "send it as content-type: application/json"
-        )
+        message = f"the body is sent as {media_type[:64]!r}, which is not JSON"
+        if not media_type:
+            message = "the request has no content type"
+        raise RefusedError(415, "not_json", message, f"send it with content-type: {JSON}")
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _invalid("body", error) from error
+        raise _invalid("body", error, kind) from error
 
 
 def pairs_of(raw: bytes) -> list[tuple[str, str]]:
@@ -172,12 +173,17 @@ def query_of(kind: type[Q], pairs: Iterable[tuple[str, str]], what: str = "query
     try:
         return msgspec.convert(values, kind, strict=False)
     except (msgspec.ValidationError, ValueError) as error:
-        raise _invalid(what, error) from error
+        raise _invalid(what, error, kind) from error
 
 
-def _invalid(what: str, error: Exception) -> RefusedError:
+def _invalid(what: str, error: Exception, kind: type[msgspec.Struct]) -> RefusedError:
     hint = "GET /api/openapi.json says what a request takes"
-    return RefusedError(422, "invalid", f"the {what}: {' '.join(str(error).split())}", hint)
+    message = f"the {what}: {' '.join(str(error).split())}"
+    if (
+        "unknown field" in message and " - at `" not in message
+    ):  # of this class, and of no inner one
+        message += f"; it takes {', '.join(kind.__struct_encode_fields__) or 'none'}"
+    return RefusedError(422, "invalid", message, hint)
 
 
 def reply(answer: Any, endpoint: Endpoint) -> Response:

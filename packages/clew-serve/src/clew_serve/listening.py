@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from clew.concurrency.tasks import one_error
 from clew.workers import OnWorkerEvent
-from clew_serve.access.gate import TOKEN
+from clew_serve.access.sign_in import TOKEN
 from clew_serve.access.users import User, new_token
 from clew_serve.application import gate
 from clew_serve.config import ServeConfig

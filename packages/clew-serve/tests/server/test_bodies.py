@@ -138,3 +138,21 @@ async def test_a_form_is_read_where_a_page_takes_one_and_nowhere_else() -> None:
             api = await http.post("/api/runs", data=fields, headers=signed)
     assert taken.json() == {"text": "one = 1 & two", "times": 2, "tag": ["a", "b"]}
     assert (odd.status_code, more.status_code, api.status_code) == (422, 422, 415)
+
+
+async def test_a_body_that_does_not_fit_is_told_what_would() -> None:
+    """Of which type it is, and which fields there are."""
+    async with site(agents={"greeter": greeter()}) as here:
+        url, signed = f"{here.url}/api/runs", here.by(ADA).headers
+        for kind, words in (({}, "no content type"), ({"content-type": "text/x"}, "'text/x'")):
+            answer = await here.http.post(url, content=b"{}", headers={**signed, **kind})
+            assert (answer.status_code, words in answer.json()["message"]) == (415, True)
+        fields = "it takes agent, question, attachments, request, labels, session"
+        new = {"agent": "greeter", "question": "Hi.", "model": "x"}
+        outer = await here.by(ADA).ask("POST", "/api/runs", new)
+        inner = {"agent": "greeter", "question": "Hi.", "attachments": [{"odd": 1}]}
+        deep = await here.by(ADA).ask("POST", "/api/runs", inner)
+    assert (outer.status_code, deep.status_code) == (422, 422)
+    assert "`model`" in outer.json()["message"]
+    assert fields in outer.json()["message"]
+    assert fields not in deep.json()["message"]

@@ -42,10 +42,14 @@ def test_a_run_that_cannot_go_on_is_told_in_a_line_and_the_server_goes_on() -> N
     url, _, token = process.trajectory(2).rpartition(" ")[2].strip().partition("?token=")
     signed, new = {"authorization": f"Bearer {token}"}, {"agent": "greeter", "question": "Hello?"}
     run = httpx2.post(f"{url}api/runs", json=new, headers=signed, timeout=PATIENCE).json()["run_id"]
-    until_told(process, f"clew: run {run} failed: ")
+    until_told(process, "tried again")
     assert httpx2.get(f"{url}readyz", headers=signed, timeout=PATIENCE).text == "ok\n"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0
+    _, err = process.communicate(timeout=PATIENCE)
+    told = [line for line in err.splitlines() if run in line]
+    pauses = [re.findall(r"again in (\d+) s", line) for line in told]
+    assert process.returncode == 0
+    assert len({*map(tuple, pauses)}) == len(told), told  # each attempt is told of once
 
 
 BROWSER = """#!/bin/sh
@@ -134,6 +138,7 @@ def test_a_port_in_use_is_one_line() -> None:
     for done in each:
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert f"cannot listen at 127.0.0.1:{port}: " in done.err
+        assert done.err.count(port) == 1
 
 
 def test_a_token_file_has_users() -> None:

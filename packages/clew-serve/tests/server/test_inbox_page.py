@@ -72,7 +72,12 @@ async def test_a_held_call_is_allowed_changed_or_refused_by_its_form(
         answer = await submit(here.by(ADA), form, {**fields, **changes})
         await here.by(ADA).until_stop(run)
         after = await inbox_of(here.by(ADA))
-    assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
+        led = [await here.by(one).ask("GET", answer.headers["location"]) for one in (ADA, BOB)]
+    assert answer.status_code == 303
+    confirmed, others = [parsed(each.text) for each in led]
+    assert f"/runs/{run}" in confirmed.addresses
+    assert "is recorded" in confirmed.tags("main")[0].text
+    assert "is recorded" not in others.tags("main")[0].text  # it is none of Bob's runs
     assert letters.sent == sent
     assert after.having("decide") == []
     ruling = (await read(run, store="runs.sqlite")).call("1.1").ruling

@@ -209,6 +209,39 @@ async def test_a_link_signs_a_browser_in_whose_cookie_counts_from_pages_of_the_s
         assert wrong.status_code == 401
 
 
+async def test_a_token_in_the_form_of_a_page_signs_its_user_in_from_there_alone() -> None:
+    async with site() as here:
+        page = await here.ask("GET", "/runs/some", accept="text/html")
+        own = {"token": f" {ADA.token} "}
+        signed = await here.http.post(here.url + "/", data=own, headers={"origin": here.url})
+        cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+        here.http.cookies.clear()
+        assert (await here.ask("GET", "/", **cookie)).status_code == 200
+        for origin, status in ((here.url, 401), ("", 403), ("https://evil.example", 403)):
+            token = BOB.token + "x" if origin == here.url else BOB.token
+            headers = {"origin": origin} if origin else {}
+            answer = await here.http.post(here.url + "/", data={"token": token}, headers=headers)
+            assert (answer.status_code, "set-cookie" in answer.headers) == (status, False)
+        head = {"origin": here.url}
+        long = await here.http.post(here.url + "/", data={"token": "x" * 5_000}, headers=head)
+    assert 'method="post" action="/"' in page.text
+    assert "form-action 'self'" in page.headers["content-security-policy"]
+    assert (signed.status_code, long.status_code) == (200, 413)
+    assert signed.headers["referrer-policy"] == "no-referrer"
+    assert ADA.token not in signed.text + str(signed.headers)
+
+
+async def test_a_wrong_token_is_told_from_none_by_its_words_alone() -> None:
+    async with site() as here:
+        none = await here.ask("GET", "/api/runs")
+        header = await here.ask("GET", "/api/runs", authorization="Bearer token-of-nobody-0123")
+        link = await here.ask("GET", "/?token=token-of-nobody-0123")
+    assert [(it.status_code, it.json()["error"]) for it in (none, header, link)] == [
+        (401, "no_token")
+    ] * 3
+    assert ["wrong" in it.json()["message"] for it in (none, header, link)] == [False, True, True]
+
+
 async def test_pages_of_a_further_origin_may_ask_and_read_with_a_token_and_others_not() -> None:
     async with site(allowed_origins=["https://app.example"]) as here:
         asks = {"access-control-request-method": "GET"}

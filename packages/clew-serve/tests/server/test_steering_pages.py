@@ -205,7 +205,7 @@ async def test_the_page_of_a_held_run_follows_when_somebody_rules_elsewhere() ->
         ("/runs/nothing", True, 404, "belong to somebody else"),
         ("/nowhere", True, 404, "Go on from the list"),
         ("/start", True, 403, "for that role"),
-        ("/", False, 401, "Open the link"),
+        ("/", False, 401, "Enter your token"),
         ("/?limit=x", True, 422, "Go back"),
     ],
 )
@@ -221,3 +221,29 @@ async def test_a_browser_is_told_in_words_what_is_wrong_and_what_to_do(
     assert words in page.tags("main")[0].text
     assert "script-src" in answer.headers["content-security-policy"]
     assert plain.json()["message"] in page.tags("main")[0].text
+
+
+async def test_what_only_shows_offers_no_form_and_says_why() -> None:
+    """Started with `--read-only`, with `--no-work`, or without agents."""
+    agents = {"greeter": greeter()}
+    async with site(agents=agents) as here:
+        run = await here.by(ADA).begin("greeter")
+        await here.by(ADA).until_stop(run)
+    for settings, why in (
+        ({"agents": agents, "read_only": True}, "--read-only"),
+        ({"agents": agents, "work": False}, "--no-work"),
+        ({}, "without agents"),
+    ):
+        shows = "read_only" in settings
+        async with site(**settings) as here:
+            forking = await page_of(here.by(ADA), f"/runs/{run}/fork")
+            starting = await page_of(here.by(ADA), "/start")
+            fork = await here.by(ADA).ask("POST", f"/api/runs/{run}/forks", {"at": 0})
+        assert why in forking.tags("main")[0].text
+        assert forking.having("decide") == []
+        assert ("/start" in forking.addresses) is not shows
+        assert ("read only" in forking.having("user")[0].text) is shows
+        if shows:
+            assert why in starting.tags("main")[0].text
+        elif why == "--no-work":
+            assert why in fork.json()["message"]

@@ -59,6 +59,10 @@ Examples:
   clew eval run questions.jsonl --docs ~/notes --checks grounded
 
 \b
+`clew eval report RESULTS` has its tables; with clew-serve, `clew view RESULTS`
+shows each trial and its run in a browser.
+
+\b
 Exit codes: 0 done, 2 usage, 3 stopped at the cost limit, 5 trials failed (the
 same command tries them again), 130 interrupted (the same command goes on).
 """

@@ -11,23 +11,20 @@ from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from clew_serve.access.cookies import set_cookie
 from clew_serve.access.origins import Origins
 from clew_serve.access.reviews import reviewed_run
 from clew_serve.access.roles import may
+from clew_serve.access.sign_in import token_of, unknown_user, welcome
 from clew_serve.access.users import User, Users
 from clew_serve.bodies import check_declared, read_body
 from clew_serve.endpoints import Endpoint, Inquiry, RouteTable, body_of, pairs_of, query_of, reply
 from clew_serve.errors import RefusedError, answer_to
 from clew_serve.pages.failures import failure_page
 from clew_serve.service import Service
-
-TOKEN: Final = "token"  # noqa: S105 - the name of a parameter
-"""What the first link has behind its `?`."""
 
 _HEADERS: Final = {
     "cache-control": "no-store",
@@ -44,12 +41,6 @@ _PREFLIGHT: Final = {
     "access-control-max-age": "600",
 }
 """What a browser asks before a page of a further origin may send a request: it has no token yet."""
-
-_WELCOME: Final = (
-    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
-    '<title>clew</title><a href="/">clew</a>'
-)
-"""A page of the server leads on, since the cookie is not sent behind a link from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +79,11 @@ class Gate:
         if self.service.is_open(path):
             user = User()
         else:
-            if (welcome := self._welcome(scope, path)) is not None:
-                return welcome
-            user = self._user(method, headers)
+            media_type, patience = headers.get("content-type", ""), self.service.config.patience
+            token = await token_of(scope, receive, media_type, patience)
+            if token is not None and (signed := self._sign_in(scope, headers, token)) is not None:
+                return signed
+            user = self._user(method, headers, token or "")
         endpoint, parameters = self._endpoint(method, path, user)
         config = self.service.config
         query = body = None
@@ -118,25 +111,24 @@ class Gate:
                 "the server is told of a further origin by --allow-origin",
             )  # fmt: skip
 
-    def _user(self, method: str, headers: Headers) -> User:
+    def _user(self, method: str, headers: Headers, token: str) -> User:
         """Who asks. Raises `RefusedError` where nobody who is known does."""
-        user = None
+        user, wrong = None, bool(token)
         if "authorization" in headers:
             user = self.users.by_header(headers)
-        elif (user := self.users.by_cookie(headers)) is not None and not self.origins.is_proven(
-            method, headers
-        ):
+            wrong = wrong or self.users.has_wrong_token(headers)
+        elif (user := self.users.by_cookie(headers)) is not None:
+            self._check_proven(method, headers)
+        if user is None:
+            raise unknown_user(wrong=wrong)
+        return user
+
+    def _check_proven(self, method: str, headers: Headers) -> None:
+        if not self.origins.is_proven(method, headers):
             raise RefusedError(
                 403, "foreign_origin", "the request does not say which page sends it",
                 "a program sends authorization: Bearer TOKEN instead of a cookie",
             )  # fmt: skip
-        if user is None:
-            raise RefusedError(
-                401, "no_token", "a token is needed",
-                "send authorization: Bearer TOKEN, or open the link that the server printed",
-                {"www-authenticate": "Bearer"},
-            )  # fmt: skip
-        return user
 
     def _endpoint(self, method: str, path: str, user: User) -> tuple[Endpoint, dict[str, str]]:
         """The endpoint, if this user may ask for it. Raises `RefusedError`."""
@@ -161,18 +153,13 @@ class Gate:
             )
         return endpoint, dict(match.parameters)
 
-    def _welcome(self, scope: Scope, path: str) -> Response | None:
-        """The answer to the first link, which has a token behind its `?`: the browser's cookie."""
-        if path != "/" or scope["method"] != "GET":
+    def _sign_in(self, scope: Scope, headers: Headers, token: str) -> Response | None:
+        """The answer to a browser that signs in with a token; None where nobody has that."""
+        self._check_proven(str(scope["method"]), headers)
+        if (user := self.users.by_token(token)) is None:
             return None
-        tokens = [value for name, value in _pairs(scope) if name == TOKEN]
-        user = self.users.by_token(tokens[0]) if len(tokens) == 1 else None
-        if user is None:
-            return None
-        response = HTMLResponse(_WELCOME)
         secure = scope.get("scheme") == "https" or self.service.config.secure_cookie
-        set_cookie(response, self.users.cookie, self.users.cookie_of(user), secure=secure)
-        return response
+        return welcome(self.users.cookie, self.users.cookie_of(user), secure=secure)
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

@@ -155,8 +155,7 @@ class Users:
 
     def by_header(self, headers: Headers) -> User | None:
         """Who has the bearer token of a request; behind a proxy, whom that names."""
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        user = self.by_token(token.strip()) if scheme.lower() == "bearer" else None
+        user = self.by_token(_bearer(headers))
         if user is None or not self._header:
             return user
         names = headers.getlist(self._header)
@@ -169,6 +168,11 @@ class Users:
         except ConfigError:
             return None
 
+    def has_wrong_token(self, headers: Headers) -> bool:
+        """Whether a request has a bearer token, and one that nobody has."""
+        token = _bearer(headers)
+        return bool(token) and self.by_token(token) is None
+
     @staticmethod
     def _match(secret: str, users: Mapping[str, User]) -> User | None:
         match = None
@@ -176,3 +180,8 @@ class Users:
             if hmac.compare_digest(known.encode(), secret.encode()):
                 match = user
         return match if secret else None
+
+
+def _bearer(headers: Headers) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -60,10 +60,11 @@ def agent_named(service: Service, name: str) -> ServedAgent:
 def check_works(service: Service, record: Trajectory) -> None:
     """Raise `RefusedError` where a run is in no queue, and nobody here could go on with it."""
     if not queue_of(record) and not service.work.works:
-        message = f"run {record.run_id} is in no queue, and this server executes none"
+        why = f"this server executes none: {service.config.why_idle}"
+        message = f"run {record.run_id} is in no queue, and {why}"
         raise RefusedError(
             409, "no_work_here", message,
-            "go on with it where it was begun, or start the server with its agent",
+            "go on with it where it was begun, or at a server that executes runs",
         )  # fmt: skip
 
 

@@ -108,8 +108,9 @@ async def fork(inquiry: Inquiry) -> BegunRun:
     served = agent_named(service, asked.agent) if asked.agent else agent_for(service, record)
     if not service.work.works:
         raise RefusedError(
-            409, "no_work_here", "a fork is in no queue, and this server executes no runs",
-            "fork it with `clew fork`, or start the server with the agent",
+            409, "no_work_here",
+            f"a fork is in no queue, and this server executes no runs: {service.config.why_idle}",
+            "fork it with `clew fork`, or at a server that executes runs",
         )  # fmt: skip
     async with open_fork(
         served.agent, record.run_id, at=asked.at, observations=asked.observations or None,

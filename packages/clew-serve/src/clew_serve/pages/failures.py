@@ -17,7 +17,7 @@ _TITLES: Final = {
     503: "Try again in a moment",
 }
 _ADVICE: Final = {
-    "no_token": "Open the link that the server printed when it was started: it signs a browser in.",
+    "no_token": "Enter your token, or open the server's address with /?token=TOKEN at its end.",
     "foreign_host": "Open the server by a name that it has, such as 127.0.0.1.",
     "foreign_origin": "Open the page on the server itself, and send the form from there.",
     "role": "Ask whoever runs the server for that role.",

@@ -6,6 +6,7 @@ A form leads to the same handlers as the API, and the browser back to the page.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -18,10 +19,11 @@ from clew.agent.approvals import (
 )
 from clew.guards import Origin, describe_origin
 from clew.interfaces import Json, encode
+from clew.stores import RunNotFoundError
 from clew.toolbox import ASK_PERSON
 from clew_serve.access.roles import may
 from clew_serve.api import decisions, inbox
-from clew_serve.api.access_to_runs import record_of
+from clew_serve.api.access_to_runs import info_of, record_of
 from clew_serve.endpoints import Endpoint, Inquiry
 from clew_serve.errors import RefusedError
 from clew_serve.pages.rendering import page
@@ -53,6 +55,12 @@ class SettlingForm(msgspec.Struct, forbid_unknown_fields=True):
     result: str = ""
 
 
+class InboxQuery(msgspec.Struct):
+    """The run of the call that was just `decided` on, which the page confirms."""
+
+    decided: str = ""
+
+
 @dataclass(frozen=True)
 class Waiting:
     """A call that waits, as the template takes it."""
@@ -77,10 +85,11 @@ class Waiting:
 
 async def show(inquiry: Inquiry) -> HTMLResponse:
     """What waits for the user."""
-    box = await inbox.get(inquiry)
+    box, query = await inbox.get(inquiry), inquiry.query
     rules = may(inquiry.user.role, "rule") and not inquiry.service.config.read_only
     return page(
         inquiry, "inbox.html", held=[*map(Waiting, box.held)], box=box, may_rule=rules,
+        decided=await _decided_run(inquiry, query.decided),
         count=len(box.held) + len(box.questions) + len(box.external) + len(box.unknown),
     )  # fmt: skip
 
@@ -132,12 +141,24 @@ async def _decided(
     handler: Callable[[Inquiry], Awaitable[Any]], inquiry: Inquiry, body: msgspec.Struct
 ) -> Response:
     await handler(replace(inquiry, content=body))
-    return RedirectResponse(_LIST, 303)
+    run_id = approval_id(inquiry.path["call"]).run_id
+    return RedirectResponse(f"{_LIST}?{urlencode({'decided': run_id})}", 303)
+
+
+async def _decided_run(inquiry: Inquiry, run_id: str) -> str:
+    """The run, if the user may see it: an address can name any."""
+    if not run_id or not run_id.isprintable():
+        return ""
+    try:
+        return (await info_of(replace(inquiry, path={"run": run_id}))).run_id
+    except RunNotFoundError:
+        return ""
 
 
 INBOX_PAGES: Final = (
     Endpoint(
-        method="GET", path=_LIST, role="look", handler=show, gives="text/html",
+        method="GET", path=_LIST, role="look", handler=show, query=InboxQuery,
+        gives="text/html",
         about="The page of what waits for a person.",
     ),
     Endpoint(

@@ -68,7 +68,8 @@ def entire_fragment(template: str, **values: Any) -> Markup:
 
 def page(inquiry: Inquiry, template: str, **values: Any) -> HTMLResponse:
     """A page of this template, for the user who asks."""
-    return html_response(fragment(template, user=inquiry.user, **values))
+    shows = inquiry.service.config.read_only
+    return html_response(fragment(template, user=inquiry.user, read_only=shows, **values))
 
 
 def html_response(text: str, status: int = 200) -> HTMLResponse:

@@ -133,7 +133,7 @@ async def show_fork(inquiry: Inquiry) -> HTMLResponse:
     return page(
         inquiry, "fork.html", run_id=record.run_id, at=at, steps=len(record.steps),
         agents=[*inquiry.service.agents], results=[*_changeable(record, at)],
-        may_fork=inquiry.service.work.works,
+        why_idle=inquiry.service.config.why_idle,
     )  # fmt: skip
 
 

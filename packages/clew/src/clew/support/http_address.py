@@ -1,5 +1,6 @@
 """The address at which a server listens."""
 
+import os
 import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -58,7 +59,10 @@ class HttpAddress:
         try:
             bound = socket.create_server((self.host, self.port), family=family, backlog=backlog)
         except (OSError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            errno = error.errno if isinstance(error, OSError) else None
+            why = (
+                os.strerror(errno) if errno and errno > 0 else str(error)
+            )  # the name's are below 0
             message = (
                 f"cannot listen at {self.in_url}:{self.port}: {why}; another port may be free, and "
                 "port 0 takes one that is"
