@@ -4,12 +4,12 @@ import importlib
 import threading
 import webbrowser
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import click
+from msgspec.structs import replace
 
 from clew.cli.commands import (
     at_once_option,

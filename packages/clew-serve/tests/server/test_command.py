@@ -49,6 +49,7 @@ def test_a_run_that_cannot_go_on_is_told_in_a_line_and_the_server_goes_on() -> N
     told = [line for line in err.splitlines() if run in line]
     pauses = [re.findall(r"again in (\d+) s", line) for line in told]
     assert process.returncode == 0
+    assert all(len(each) == 1 for each in pauses), err
     assert len({*map(tuple, pauses)}) == len(told), told  # each attempt is told of once
 
 
