@@ -4,7 +4,7 @@ A scripted demonstration: a script plays the model, and the tools are real. Need
 WITH=code`. Prints:
 
     (a script plays the model)
-    grep: 1 line matches in 1 of 1 files
+    grep: 1 line matches in 1 of 1 file
     sums.py:1: def add(a, b):
     edit_file: sums.py: replaced at line 2; 1 → 1 lines each, the file has 2 now
     answered: add() adds now.

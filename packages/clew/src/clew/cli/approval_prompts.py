@@ -29,7 +29,7 @@ PROMPT: Final = "? "
 """Short: what a plain terminal has no room for, it would scroll away."""
 
 
-def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
+def show_call(each: PendingApproval, run_id: str = "", *, title: str = "Held") -> TextBlock:
     """The call that waits: its run where that is not `run_id`, its tool, its arguments, and why.
 
     Below that where its arguments come from, and which calls go ahead with a ruling.
@@ -40,7 +40,7 @@ def show_call(each: PendingApproval, run_id: str = "") -> TextBlock:
     form = "" if each.asks is None else encode(each.asks).decode()
     asks = f"\nthe answer has this schema: {form}" if form else ""
     key = each.call if each.run_id == run_id else f"{each.run_id} {each.call}"
-    return TextBlock(f"Held {inert(key)}", f"{made}\n{why}{behind}{inert(asks)}", "yellow")
+    return TextBlock(f"{title} {inert(key)}", f"{made}\n{why}{behind}{inert(asks)}", "yellow")
 
 
 def render_approval(
@@ -78,11 +78,13 @@ def typed_value(text: str, schema: Json) -> Json:
 def confirm(each: PendingApproval, *, yes: bool) -> bool:
     """Show a call and ask whether it may be made, unless the person said `yes` beforehand.
 
+    What was allowed beforehand is shown all the same, with what speaks against it.
+
     Raises `ConfigError` where nobody is there to be asked.
     """
+    put(console(), show_call(each, title="Allow" if yes else "Held"))
     if yes:
         return True
-    put(console(), show_call(each))
     if not sys.stdin.isatty():
         message = "nobody is here to confirm this call: look at it, then give --yes"
         raise ConfigError(message)

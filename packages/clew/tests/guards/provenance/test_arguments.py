@@ -175,7 +175,7 @@ def test_commands_say_it_per_argument_to_people_and_programs(tmp_path: Path) -> 
     where = ("--store", str(tmp_path / "s.db"))
     key = held_run(tmp_path / "s.db")
     line = "to: 'from' of letters (1.1), doubtful"
-    for words in (("approvals",), ("show", "r")):
+    for words in (("approvals",), ("show", "r"), ("approve", "r", "-y", "--no-resume")):
         assert line in clew(*words, *where).out
     explained = clew("why", "r", key, *where)
     assert "'from' of letters (1.1)" in explained.out
