@@ -35,9 +35,9 @@ Examples:
 Open the link that it prints: whoever has it may do everything. Without AGENT
 it shows the runs of the store. A token file has one token, or lines
 NAME ROLE TOKEN; a role is look, rule, run or admin. Users of a token file
-open /?token=TOKEN, or type it into the page that asks for it. Ctrl-C lets each run
-finish its step; a second Ctrl-C stops at once. Exit codes: 0, 2 usage,
-5 store, 130 stopped at once.
+open /?token=TOKEN, or type it into the page that asks for it. Ctrl-C lets
+each run finish its step; a second Ctrl-C stops at once. Exit codes: 0,
+2 usage, 5 store, 130 stopped at once.
 """
 
 
